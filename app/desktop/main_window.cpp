@@ -158,7 +158,7 @@ void MainWindow::show_script(const Shown& shown) {
     if (!view) continue;
     const session::Document* d = shown.state.document();
     view->set_writable(d != nullptr);
-    if (shown.typed == bridge_->typed()) view->show_text(d ? text(d->draft.text()) : QString());
+    if (shown.typed == bridge_->typed()) view->show_text(d ? d->id : 0, d ? text(d->draft.text()) : QString());
     if (found != shown.panels.end()) view->show_panel(*found->second);
   }
 }

@@ -8,6 +8,7 @@
 #include <QStandardItemModel>
 #include <QTextBlock>
 #include <QToolTip>
+#include <utility>
 
 #include "app/desktop/plan_highlighter.h"
 
@@ -69,8 +70,8 @@ PlanEditor::PlanEditor(QWidget* parent)
   connect(this, &QPlainTextEdit::textChanged, this, [this] {
     const QString text = toPlainText();
     if (showing_ || text == last_) return;
-    last_ = text;
-    if (on_edit) on_edit(text);
+    const QString before = std::exchange(last_, text);
+    if (on_edit) on_edit(before, text);
   });
   setViewportMargins(gutter_width(), 0, 0, 0);
 }

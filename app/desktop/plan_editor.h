@@ -35,7 +35,7 @@ class PlanEditor : public QPlainTextEdit {
   void paint_gutter(QPaintEvent& event);
   const QCompleter* completer() const { return completer_; }
 
-  std::function<void(const QString& text)> on_edit;  // the user has changed the text
+  std::function<void(const QString& before, const QString& text)> on_edit;  // the user has changed the text
   Complete complete;                                 // what can be written; empty: nothing is known
 
  protected:

@@ -25,7 +25,9 @@ void PlanHighlighter::set_theme(Theme theme) {
        format(dark ? "#7fd1a8" : "#1d7a4c")},
       {QRegularExpression(R"(\?\w+)"), format(dark ? "#e8b65a" : "#935f00", true)},
       {QRegularExpression(R"(\b\d+(?:\.\d+)?(?:[KMGT]iB|[KMGT]?B|us|ms|s)?\b)"), format(dark ? "#e3c48d" : "#8a4b00")},
-      {QRegularExpression("#.*$"), format(dark ? "#7f8a96" : "#68737e")},
+      // As the lexer reads it: not in quotes, and `x#0` is an ordinal.
+      {QRegularExpression(R"((?:'[^']+'|"[^"]+")(*SKIP)(*FAIL)|(?:(?<!\S)#|#(?!\d)).*$)"),
+       format(dark ? "#7f8a96" : "#68737e")},
   };
   rehighlight();
 }

@@ -16,12 +16,12 @@ ScriptView::ScriptView(QWidget* parent) : QWidget(parent), editor_(new PlanEdito
   layout->setSpacing(0);
   layout->addWidget(editor_, 1);
   layout->addWidget(find_);
-  editor_->on_edit = [this](const QString& text) {
+  editor_->on_edit = [this](const QString& before, const QString& text) {
     const int line = editor_->textCursor().blockNumber();
     const bool pause = !since_edit_.isValid() || since_edit_.elapsed() > pause_ms || line != last_line_;
     since_edit_.restart();
     last_line_ = line;
-    if (on_edit) on_edit(text, pause);
+    if (on_edit && document_ > 0) on_edit(document_, before, text, pause);
   };
 }
 
@@ -31,7 +31,8 @@ void ScriptView::show_panel(const session::Panel& panel) {
   if (editor_->toPlainText().toStdString() == panel.text) editor_->set_marks(panel.marks, panel.notes);
 }
 
-void ScriptView::show_text(const QString& text) {
+void ScriptView::show_text(int document, const QString& text) {
+  document_ = document;
   if (editor_->toPlainText() == text) return;
   editor_->show_text(text);
   since_edit_.invalidate();

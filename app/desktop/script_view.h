@@ -16,19 +16,20 @@ class ScriptView : public QWidget {
   explicit ScriptView(QWidget* parent = nullptr);
 
   void show_panel(const session::Panel& panel);
-  void show_text(const QString& text);  // that the session holds; nothing newer has been typed
+  void show_text(int document, const QString& text);  // that the session holds; nothing newer has been typed
   void set_theme(Theme theme) { editor_->set_theme(theme); }
   void set_writable(bool writable) { editor_->setReadOnly(!writable); }
   PlanEditor* editor() const { return editor_; }
   FindBar* find() const { return find_; }
 
-  std::function<void(const QString& text, bool new_step)> on_edit;
+  // `document`: whose text was shown last, whichever is the current one by now.
+  std::function<void(int document, const QString& before, const QString& text, bool new_step)> on_edit;
 
  private:
   PlanEditor* editor_;
   FindBar* find_;
   QElapsedTimer since_edit_;
-  int last_line_ = -1;
+  int document_ = 0, last_line_ = -1;
 };
 
 }  // namespace planscope

@@ -53,8 +53,10 @@ void SessionBridge::run(session::Invocation i) { add({.invocation = std::move(i)
 
 void SessionBridge::refresh() { add({.refresh = true}); }
 
-void SessionBridge::type(int document, std::string text, bool new_step) {
-  Task task{.invocation = {"type", {{"text", std::move(text)}}}, .document = document, .typed = ++typed_};
+void SessionBridge::type(int document, std::string before, std::string text, bool new_step) {
+  Task task{.invocation = {"type", {{"text", std::move(text)}, {"from", std::move(before)}}},
+            .document = document,
+            .typed = ++typed_};
   if (new_step) task.invocation.arguments["step"] = "new";
   add(std::move(task));
 }

@@ -6,11 +6,11 @@
 //   SessionBridge b({.workspace = file}, [&](const Shown& s) { … }, [&](const Invocation& i, const
 // std::vector<Diagnostic>& why) { … });
 //   b.run(*session::parse_invocation("open model=a.pt2"));
-//   b.type(document, text, false);
+//   b.type(document, before, text, false);
 //
 // Both functions are called by the event loop of the thread that made the bridge. Texts are typed into the
 // document that they are of,
-// whichever is the current one by then.
+// whichever is the current one by then, and what a command has written into it meanwhile stays.
 #include <QObject>
 #include <condition_variable>
 #include <deque>
@@ -33,7 +33,7 @@ class SessionBridge {
   ~SessionBridge();
 
   void run(session::Invocation);
-  void type(int document, std::string text, bool new_step);
+  void type(int document, std::string before, std::string text, bool new_step);
   void refresh();  // looks at what other programs have done to the workspace
   session::State state() const { return session_.state(); }
   void look_at(std::set<std::string> panels) { presenter_->look_at(std::move(panels)); }

@@ -86,9 +86,8 @@ void MainWindow::connect_view(PanelView& view) {
     };
   };
   view.on_script = [this](ScriptView& script) {
-    script.on_edit = [this](const QString& text, bool new_step) {
-      const session::Document* d = shown_.state.document();
-      if (d) bridge_->type(d->id, text.toStdString(), new_step);
+    script.on_edit = [this](int document, const QString& before, const QString& text, bool new_step) {
+      bridge_->type(document, before.toStdString(), text.toStdString(), new_step);
     };
     script.editor()->complete = [this](const std::string& text, std::size_t cursor) {
       const session::Document* d = shown_.state.document();

@@ -93,8 +93,9 @@ Access::Access(AccessSettings s)
 // address is reached by each of them; what an attacker makes a browser resolve is always a name.
 bool Access::is_own_name(std::string_view host) const {
   const std::string name = name_of(host);
+  if (name.empty()) return false;
   if (name == "localhost" || name == "127.0.0.1" || name == "[::1]") return true;
-  if (name == lower(bracketed(settings_.address))) return true;
+  if (name == lower(bracketed(settings_.address)) || name == lower(bracketed(settings_.resolved))) return true;
   const bool everywhere = settings_.address == "0.0.0.0" || settings_.address == "::";
   return everywhere && (is_number_address(name) || name == this_host());
 }

@@ -36,7 +36,8 @@ enum class Admission {
 };
 
 struct AccessSettings {
-  std::string address = "127.0.0.1";  // that the server listens at
+  std::string address = "127.0.0.1";  // that the server listens at, or its name
+  std::string resolved = {};          // the address that the name has
   int port = 0;
   bool tls = false;
 };

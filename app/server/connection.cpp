@@ -129,12 +129,13 @@ asio::awaitable<bool> send(Stream& stream, const Shared& s, const Answer& a, boo
 
 template <class Stream>
 asio::awaitable<void> send_events(Stream& stream, Shared* s, Sessions::One* session, std::uint64_t seen) {
+  const std::shared_ptr<const int> listens = session->listen;
   std::string next =
       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n" +
       safe_headers() + "Connection: close\r\n\r\nretry: 1000\n\n";
   asio::steady_timer timer(co_await asio::this_coro::executor);
   Error e;
-  while (true) {
+  while (!session->ended) {
     if (const std::uint64_t now = session->host.revision(); now != seen) next += Events::event(seen = now);
     beast::get_lowest_layer(stream).expires_after(s->limits.write_time);
     co_await asio::async_write(stream, asio::buffer(next), asio::redirect_error(asio::use_awaitable, e));
@@ -142,7 +143,7 @@ asio::awaitable<void> send_events(Stream& stream, Shared* s, Sessions::One* sess
     timer.expires_after(Events::between);
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
     next.clear();
-    if (session->host.revision() != seen) continue;
+    if (session->host.revision() != seen || session->ended) continue;
     timer.expires_after(Events::silence);
     session->events.waiting().insert(&timer);
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
@@ -274,7 +275,7 @@ std::optional<Answer> refused(Shared& s, const http::fields& fields, std::string
   if (const Result<Done> read = read_target(target, r); !read.ok())
     return answer_of(400, refusal_json(read.diagnostics));
   const auto session = r.query.find("session");
-  const bool spends = r.method == "GET" && s.sessions.find(session == r.query.end() ? "" : session->second);
+  const bool spends = r.method == "GET" && s.sessions.find(session == r.query.end() ? "" : session->second).session;
   const Admission v = s.access.judge(credentials_of(fields, r, spends), now);
   enters = v == Admission::enters;
   if (v == Admission::allowed || enters) return std::nullopt;
@@ -313,9 +314,13 @@ asio::awaitable<bool> serve_one(Stream& stream, beast::flat_buffer& buffer, Shar
     co_return false;
   }
   const auto named = r.query.find("session");
-  Sessions::One* const session = s.sessions.find(named == r.query.end() ? "" : named->second);
+  const Sessions::Held held = s.sessions.find(named == r.query.end() ? "" : named->second);
+  Sessions::One* const session = held.session;
   if (!session) {
-    const Answer none = failure(404, "there is no session '" + printable(named->second) + "'", "GET /api/sessions lists them");
+    const std::string name = "session '" + printable(named->second) + "'";
+    const Answer none = s.sessions.has_ended(named->second)
+                            ? failure(410, "the " + name + " has ended")
+                            : failure(404, "there is no " + name, "GET /api/sessions lists them");
     co_await send(stream, s, none, head_only, false);
     co_return false;
   }

@@ -19,16 +19,34 @@ Json parameter(const char* name, const char* in, const char* about, Json schema)
   return out;
 }
 
+// That every path may answer.
 Json refusals() {
-  return {{"401", text_of("without the token")},
-          {"403", text_of("under another name, or from a page of another site")},
-          {"429", text_of("more than one address may ask for")}};
+  return {{"400", "the address or a header of the request cannot be read"},
+          {"401", "without the token"},
+          {"403", "under another name, or from a page of another site"},
+          {"404", "there is no session of that name"},
+          {"410", "the session of that name has ended"},
+          {"413", "the body is too large"},
+          {"429", "more than one address may ask for"},
+          {"431", "the header is too large"},
+          {"500", "a fault of the server"},
+          {"503", "too many connections"}};
 }
 
 Json answers(Json own) {
   const Json common = refusals();
-  for (const auto& [status, answer] : common.items()) own[status] = answer;
+  for (const auto& [status, about] : common.items()) {
+    if (!own.contains(status)) own[status] = Json::object();
+    const std::string before = own[status].value("description", "");
+    own[status]["description"] = (before.empty() ? "" : before + "; or ") + about.get<std::string>();
+  }
   return own;
+}
+
+// What is the same as the client has it (If-None-Match) is not sent again.
+Json tagged(Json answers) {
+  answers["304"] = text_of("as before (If-None-Match)");
+  return answers;
 }
 
 Json operation(const char* about, Json responses, Json parameters = Json::array()) {
@@ -73,13 +91,11 @@ Json panel_paths() {
   const Json info = {{"type", "object"}, {"required", {"id", "title"}}};
   return {{"/api/panels",
            {{"get", operation("The panels that there are",
-                              {{"200", json_answer("their ids and titles", array_in("panels", info))}})}}},
+                              tagged({{"200", json_answer("their ids and titles", array_in("panels", info))}}))}}},
           {"/api/panels/{name}",
            {{"get", operation("One panel of the session, as `show NAME json` prints it; the header Planscope-Revision "
                               "names the state that it is of",
-                              {{"200", json_answer("the panel")},
-                               {"304", text_of("as before (If-None-Match)")},
-                               {"404", text_of("there is no such panel")}},
+                              tagged({{"200", json_answer("the panel")}, {"404", text_of("there is no such panel")}}),
                               parameters)}}}};
 }
 
@@ -92,17 +108,15 @@ Json canvas_paths() {
                       {"content", {{"application/octet-stream", Json::object()}}}};
   return {{"/api/canvases",
            {{"get", operation("The canvases, with the tag of what each draws; null: nothing",
-                              {{"200", json_answer("the list", array_in("canvases", info))}})}}},
+                              tagged({{"200", json_answer("the list", array_in("canvases", info))}}))}}},
           {"/api/canvases/{name}",
            {{"get", operation("What a canvas draws",
-                              {{"200", bytes},
-                               {"304", text_of("as before (If-None-Match)")},
-                               {"404", text_of("there is nothing to draw")}},
+                              tagged({{"200", bytes}, {"404", text_of("there is nothing to draw")}}),
                               name)}}},
           {"/api/canvases/{name}/marks",
            {{"get", operation("Ids of what is selected on a canvas",
-                              {{"200", json_answer("the ids", array_in("marks", {{"type", "string"}}))},
-                               {"404", text_of("there is no such canvas")}},
+                              tagged({{"200", json_answer("the ids", array_in("marks", {{"type", "string"}}))},
+                                      {"404", text_of("there is no such canvas")}}),
                               name)}}}};
 }
 
@@ -115,20 +129,19 @@ Json command_paths() {
       "Runs one command", {{"200", json_answer("it is done", {{"type", "object"}, {"required", {"done", "revision"}}})},
                            {"400", json_answer("it cannot be read")},
                            {"409", json_answer("it is refused, with the reasons")},
-                           {"413", text_of("the body is too large")},
                            {"415", text_of("the body is not application/json")}});
   return {{"/api/commands",
            {{"get", operation("The commands, with what can be run now and why not",
-                              {{"200", json_answer("the list", array_in("commands", info))}})},
+                              tagged({{"200", json_answer("the list", array_in("commands", info))}}))},
             {"post", with_body(run, command_body())}}},
           {"/api/offers",
            {{"get", operation("What can be done with a thing, as commands: the entries of its context menu",
-                              {{"200", json_answer("the offers", array_in("offers", offer))}},
+                              tagged({{"200", json_answer("the offers", array_in("offers", offer))}}),
                               Json::array({parameter("line", "query", "of a session script, that selects it",
                                                      {{"type", "string"}})}))}}},
           {"/api/choices",
            {{"get", operation("What an argument can be; empty: anything of its kind",
-                              {{"200", json_answer("the choices", array_in("choices", choice))}},
+                              tagged({{"200", json_answer("the choices", array_in("choices", choice))}}),
                               Json::array({parameter("command", "query", "its id", {{"type", "string"}}),
                                            parameter("argument", "query", "its name", {{"type", "string"}})}))}}}};
 }
@@ -142,37 +155,47 @@ Json other_paths() {
   const Json events = {
       {"description", "an event `revision` with {\"revision\": N} after every change; resumable by Last-Event-ID"},
       {"content", {{"text/event-stream", Json::object()}}}};
+  const Json one = {{"type", "object"}, {"required", {"session", "documents", "pages"}}};
+  const Json session = Json::array({parameter("name", "path", "of the session", {{"type", "string"}})});
   const Json file = {{"required", true}, {"content", {{"application/octet-stream", Json::object()}}}};
   const Json name =
       Json::array({parameter("name", "path", "of a .pt2, a .plan or a cluster's .json", {{"type", "string"}})});
   return {
-      {"/api", {{"get", operation("This document", {{"200", json_answer("OpenAPI 3.1")}})}}},
+      {"/api", {{"get", operation("This document", tagged({{"200", json_answer("OpenAPI 3.1")}}))}}},
       {"/api/events", {{"get", operation("Changes of the session as they come", {{"200", events}})}}},
       {"/api/targets",
        {{"get", operation("Everything that one can go to by its name, with the command that goes there",
-                          {{"200", json_answer("the targets")}})}}},
+                          tagged({{"200", json_answer("the targets")}}))}}},
       {"/api/selection",
        {{"get", operation("The current document and what is selected in all views",
-                          {{"200", json_answer(
-                                       "the selection",
-                                       {{"type", "object"},
-                                        {"required", {"document", "operators", "tensor", "place", "statement", "time"}}})}})}}},
+                          tagged({{"200", json_answer("the selection",
+                                                      {{"type", "object"},
+                                                       {"required", {"document", "operators", "tensor", "place",
+                                                                     "statement", "time"}}})}}))}}},
       {"/api/samples",
        {{"get",
-         operation("The sample models with their plans, as a whole panel", {{"200", json_answer("the panel")}})}}},
+         operation("The sample models with their plans, as a whole panel",
+                   tagged({{"200", json_answer("the panel")}}))}}},
       {"/api/completions",
        {{"post",
          with_body(
              operation("What can be written at a place of a plan",
-                       {{"200", json_answer("the texts that may replace what is between `from` and the cursor")}}),
+                       {{"200", json_answer("the texts that may replace what is between `from` and the cursor")},
+                        {"400", text_of("the body has no text and cursor")},
+                        {"415", text_of("the body is not application/json")}}),
              {{"required", true}, {"content", {{"application/json", {{"schema", text}}}}}})}}},
       {"/api/sessions",
        {{"get", operation("The sessions of the server, each with the documents that are open in it",
-                          {{"200", json_answer("the sessions", array_in("sessions", {{"type", "object"}, {"required", {"session", "documents"}}}))}})},
+                          tagged({{"200", json_answer("the sessions", array_in("sessions", one))}}))},
         {"post", operation("Begins a session with documents, a selection and jobs of its own on the same workspace; the "
                            "parameter `session` of every path names it",
                            {{"200", json_answer("its name", {{"type", "object"}, {"required", {"session"}}})},
-                            {"409", text_of("there are too many")}})}}},
+                            {"409", json_answer("there are too many")}})}}},
+      {"/api/sessions/{name}",
+       {{"delete", operation("Ends a session and its jobs; its edits that are not kept stay in the workspace as drafts",
+                             {{"200", json_answer("it has ended")},
+                              {"409", json_answer("there is none of that name, or it is the first")}},
+                             session)}}},
       {"/api/refresh",
        {{"post", operation("Looks at what other programs have done to the workspace",
                            {{"200", json_answer("the revision")}})}}},
@@ -183,8 +206,10 @@ Json other_paths() {
        {{"put",
          with_body(operation("Uploads a file into the folder of the workspace; `open` takes the path that is answered",
                              {{"200", json_answer("its path", {{"type", "object"}, {"required", {"path"}}})},
-                              {"400", text_of("no plain name of such a file")},
-                              {"413", text_of("the file is too large")}},
+                              {"400", text_of("no plain name of such a file, or it has not come as a whole")},
+                              {"409", text_of("there is no workspace")},
+                              {"413", text_of("the file is too large")},
+                              {"500", text_of("it cannot be written")}},
                              name),
                    file)}}},
   };
@@ -197,7 +222,7 @@ Json open_api(const std::string& version) {
               {"info",
                {{"title", "planscope"},
                 {"version", version},
-                {"description", "One session of planscope: commands, panels, canvases, events."}}},
+                {"description", "Sessions of planscope: commands, panels, canvases, events."}}},
               {"security", Json::array({{{"token", Json::array()}}, {{"cookie", Json::array()}}})},
               {"components",
                {{"securitySchemes",
@@ -209,7 +234,11 @@ Json open_api(const std::string& version) {
                   {"cookie", {{"type", "apiKey"}, {"in", "cookie"}, {"name", "planscope_PORT"}}}}}}},
               {"paths", Json::object()}};
   for (const Json& some : {other_paths(), panel_paths(), canvas_paths(), command_paths()})
-    for (const auto& [path, operations] : some.items()) out["paths"][path] = operations;
+    for (const auto& [path, operations] : some.items()) {
+      out["paths"][path] = operations;
+      out["paths"][path]["parameters"] = Json::array({parameter(
+          "session", "query", "the session that is meant; main, the first one, unless said", {{"type", "string"}})});
+    }
   return out;
 }
 

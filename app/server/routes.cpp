@@ -138,6 +138,8 @@ asio::awaitable<Answer> Routes::answer(const Request& r) {
     a = co_await get(r);
   else if (r.method == "POST")
     a = co_await post(r);
+  else if (r.method == "DELETE")
+    a = co_await remove(r);
   else
     a = failure(405, "there is no '" + printable(r.method) + "' here");
   co_await finish(r, a);
@@ -258,6 +260,15 @@ asio::awaitable<Answer> Routes::post(const Request& r) {
     co_return failure(400, "completions need a text and a cursor");
   auto complete = [&] { return made(host_.completions(text_of(body, "text"), body["cursor"].get<std::size_t>())); };
   co_return co_await on(making_, complete);
+}
+
+asio::awaitable<Answer> Routes::remove(const Request& r) {
+  const std::string name = behind(r.path, "/api/sessions/");
+  if (name.empty()) co_return failure(405, "nothing can be deleted at '" + printable(r.path) + "'");
+  auto end = [&] { return settings_.end(name); };
+  const Result<Done> ended = co_await on(making_, end);
+  if (!ended.ok()) co_return answer_of(409, refusal_json(ended.diagnostics));
+  co_return answer_of(200, {{"done", true}});
 }
 
 asio::awaitable<Answer> Routes::command(const Json& body) {

@@ -45,6 +45,7 @@ struct RouteSettings {
   std::function<std::string()> link;                 // makes one more
   std::function<Json()> sessions = {};               // lists them
   std::function<Result<std::string>()> begin = {};  // begins one more, and says its name
+  std::function<Result<Done>(const std::string&)> end = {};
 };
 
 class Routes {
@@ -60,6 +61,7 @@ class Routes {
   boost::asio::awaitable<Answer> panel(const Request&);
   boost::asio::awaitable<Answer> canvas(const Request&);
   boost::asio::awaitable<Answer> post(const Request&);
+  boost::asio::awaitable<Answer> remove(const Request&);
   boost::asio::awaitable<Answer> command(const Json&);
   boost::asio::awaitable<void> wait(double seconds);
   boost::asio::awaitable<void> finish(const Request&, Answer&);  // tags, and compression

@@ -9,6 +9,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -56,28 +57,40 @@ Result<Done> Server::Parts::read_certificate() {
   return Done{};
 }
 
+// The address itself, or all that the name has, those of IPv4 first: clients try both, and tunnels mean 127.0.0.1.
+static std::vector<asio::ip::address> addresses_of(const std::string& name, Error& e) {
+  if (const asio::ip::address one = asio::ip::make_address(name, e); !e) return {one};
+  asio::io_context io;
+  std::vector<asio::ip::address> out;
+  for (const auto& found : tcp::resolver(io).resolve(name, "", e)) out.push_back(found.endpoint().address());
+  std::stable_partition(out.begin(), out.end(), [](const asio::ip::address& a) { return a.is_v4(); });
+  return out;
+}
+
 Result<Done> Server::Parts::listen() {
   Error e;
-  const asio::ip::address address =
-      asio::ip::make_address(settings.address == "localhost" ? "127.0.0.1" : settings.address, e);
-  if (e)
-    return error("'" + settings.address + "' is no address", "",
-                 "--bind takes one of this host, as 127.0.0.1, or 0.0.0.0 for all");
-  if (!address.is_loopback() && settings.certificate.empty() && !settings.insecure)
+  const std::vector<asio::ip::address> addresses = addresses_of(settings.address, e);
+  if (addresses.empty())
+    return error("'" + settings.address + "' is no address, and no name of one", e.message(),
+                 "--bind takes one of this host, as 127.0.0.1 or its name, or 0.0.0.0 for all");
+  const bool loopback =
+      std::all_of(addresses.begin(), addresses.end(), [](const asio::ip::address& a) { return a.is_loopback(); });
+  if (!loopback && settings.certificate.empty() && !settings.insecure)
     return error("another address than loopback is served without encryption only if that is wanted", "",
                  "use --tls CERTIFICATE KEY, or --insecure; or an ssh tunnel (docs/web.md)");
   std::vector<int> ports;
   for (int i = 0; i <= 20 && settings.port > 0 && settings.port + i < 65536; ++i) ports.push_back(settings.port + i);
   ports.push_back(0);
-  for (const int port : ports) {
-    const tcp::endpoint at(address, static_cast<unsigned short>(port));
-    acceptor.open(at.protocol(), e);
-    if (!e) acceptor.set_option(asio::socket_base::reuse_address(true), e);
-    if (!e) acceptor.bind(at, e);
-    if (!e) acceptor.listen(asio::socket_base::max_listen_connections, e);
-    if (!e) return Done{};
-    acceptor.close();
-  }
+  for (const asio::ip::address& address : addresses)
+    for (const int port : ports) {
+      const tcp::endpoint at(address, static_cast<unsigned short>(port));
+      acceptor.open(at.protocol(), e);
+      if (!e) acceptor.set_option(asio::socket_base::reuse_address(true), e);
+      if (!e) acceptor.bind(at, e);
+      if (!e) acceptor.listen(asio::socket_base::max_listen_connections, e);
+      if (!e) return Done{};
+      acceptor.close();
+    }
   return error("cannot listen at " + settings.address, e.message());
 }
 
@@ -121,7 +134,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
   if (const Result<Done> read = p->read_certificate(); !read.ok()) return read.diagnostics;
   if (const Result<Done> there = p->listen(); !there.ok()) return there.diagnostics;
   const ServerSettings& s = p->settings;
-  p->access.emplace(AccessSettings{s.address, p->acceptor.local_endpoint().port(), p->tls.has_value()});
+  const tcp::endpoint at = p->acceptor.local_endpoint();
+  p->access.emplace(AccessSettings{s.address, at.address().to_string(), at.port(), p->tls.has_value()});
   FileRules rules({s.root, s.uploads, s.samples}, s.files);
   p->sessions.emplace(
       p->io, s.session, p->page, std::move(rules),

@@ -5,8 +5,8 @@
 //   std::cout << (*s)->url() << "\n";   // http://127.0.0.1:8640/?token=…
 //   (*s)->run_until_signal();           // SIGINT or SIGTERM
 //
-// Errors of start(): no port is free, the address is not this host's, the certificate cannot be read, another address
-// than loopback without TLS where that is not said to be wanted.
+// Errors of start(): no port is free, the address is not this host's or its name has none, the certificate cannot be
+// read, another address than loopback without TLS where that is not said to be wanted.
 #include <memory>
 #include <string>
 #include <vector>

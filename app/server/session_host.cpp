@@ -76,6 +76,11 @@ void SessionHost::end_jobs() {
       session_.apply({"cancel", {{"job", std::to_string(j.id)}}});
 }
 
+void SessionHost::leave() {
+  end_jobs();
+  session_.leave_drafts();
+}
+
 std::optional<Made> SessionHost::ready_panel(const std::string& id, Form form) {
   KeptPanel* kept = find_panel(id);
   if (!kept) return std::nullopt;

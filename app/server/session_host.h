@@ -45,6 +45,7 @@ class SessionHost {
   bool refresh();  // looks at what other programs have done to the workspace
   void wait();     // until everything that was begun has ended
   void end_jobs();
+  void leave();  // ends its jobs, and leaves what is not kept to the other sessions of the workspace
 
   Made panel(const std::string& id, Form);
   Made canvases();                     // the list, with what there is to draw of each

@@ -1,5 +1,11 @@
 #include "app/server/sessions.h"
 
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <functional>
+
+#include "engine/base/text.h"
+
 namespace planscope::server {
 
 Sessions::One::One(boost::asio::io_context& io, const session::SessionSettings& settings, const PageFiles& page,
@@ -9,20 +15,35 @@ Sessions::One::One(boost::asio::io_context& io, const session::SessionSettings& 
 Sessions::Sessions(boost::asio::io_context& io, session::SessionSettings settings, const PageFiles& page,
                    FileRules rules, RouteSettings routes)
     : io_(io), settings_(std::move(settings)), page_(page), rules_(std::move(rules)), routes_(std::move(routes)) {
-  all_[first] = make();
+  main_ = (all_[first] = make()).get();
 }
 
 std::unique_ptr<Sessions::One> Sessions::make() {
   RouteSettings routes = routes_;
   routes.sessions = [this] { return list(); };
   routes.begin = [this] { return begin(); };
+  routes.end = [this](const std::string& name) { return end(name); };
   return std::make_unique<One>(io_, settings_, page_, rules_, std::move(routes));
 }
 
-Sessions::One* Sessions::find(const std::string& name) {
+Sessions::Held Sessions::find(const std::string& name) {
   const std::lock_guard lock(mutex_);
+  remove_unused();
   const auto found = all_.find(name.empty() ? first : name);
-  return found == all_.end() ? nullptr : found->second.get();
+  return found == all_.end() ? Held{} : Held{found->second.get(), found->second->hold};
+}
+
+bool Sessions::has_ended(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return ended_names_.contains(name);
+}
+
+void Sessions::remove_unused() {
+  const auto unused = [](const std::unique_ptr<One>& one) { return one->hold.use_count() == 1; };
+  const auto first_unused = std::partition(ended_.begin(), ended_.end(), std::not_fn(unused));
+  for (auto one = first_unused; one != ended_.end(); ++one)
+    boost::asio::post(removing_, [gone = std::move(*one)] {});
+  ended_.erase(first_unused, ended_.end());
 }
 
 Result<std::string> Sessions::begin() {
@@ -35,10 +56,32 @@ Result<std::string> Sessions::begin() {
   return name;
 }
 
+Result<Done> Sessions::end(const std::string& name) {
+  if (name == first) return error("the first session ends with the server", "", "end planscope serve");
+  Held held;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(name);
+    if (found == all_.end())
+      return error("there is no session '" + printable(name) + "'", "", "GET /api/sessions lists them");
+    held = {found->second.get(), found->second->hold};
+    ended_.push_back(std::move(found->second));
+    ended_names_.insert(name);
+    all_.erase(found);
+  }
+  held.session->ended = true;
+  held.session->host.leave();
+  held.session->events.changed();
+  return Done{};
+}
+
 Json Sessions::list() {
   Json out = Json::array();
   const std::lock_guard lock(mutex_);
-  for (const auto& [name, one] : all_) out.push_back({{"session", name}, {"documents", one->host.document_names()}});
+  for (const auto& [name, one] : all_)
+    out.push_back({{"session", name},
+                   {"documents", one->host.document_names()},
+                   {"pages", one->listen.use_count() - 1}});
   return out;
 }
 

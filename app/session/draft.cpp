@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/session/merge.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -68,20 +69,17 @@ std::string change_between(const std::string& before, const std::string& after) 
   b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(same));
   if (a.size() > kMostLines || b.size() > kMostLines)
     return std::to_string(a.size()) + " lines became " + std::to_string(b.size());
-  std::vector<std::vector<int>> longest(a.size() + 1, std::vector<int>(b.size() + 1));  // common lines from here on
-  for (std::size_t i = a.size(); i-- > 0;)
-    for (std::size_t j = b.size(); j-- > 0;)
-      longest[i][j] = a[i] == b[j] ? longest[i + 1][j + 1] + 1 : std::max(longest[i + 1][j], longest[i][j + 1]);
   std::vector<std::string> changes;
-  for (std::size_t i = 0, j = 0; i < a.size() || j < b.size();) {
-    if (i < a.size() && j < b.size() && a[i] == b[j]) {
-      ++i, ++j;
-    } else if (i < a.size() && (j == b.size() || longest[i + 1][j] >= longest[i][j + 1])) {
-      changes.push_back("- " + shortened(a[i++], kLongest));
-    } else {
-      changes.push_back("+ " + shortened(b[j++], kLongest));
-    }
+  std::size_t i = 0, j = 0;
+  const auto differ = [&](std::size_t to, std::size_t in_after) {
+    for (; i < to; ++i) changes.push_back("- " + shortened(a[i], kLongest));
+    for (; j < in_after; ++j) changes.push_back("+ " + shortened(b[j], kLongest));
+  };
+  for (const auto& [line, in_after] : common_lines(a, b)) {
+    differ(line, in_after);
+    ++i, ++j;
   }
+  differ(a.size(), b.size());
   const std::size_t more = changes.size() > kShown ? changes.size() - kShown : 0;
   changes.resize(changes.size() - more);
   return join(changes, ", ") + (more ? " and " + std::to_string(more) + " more" : "");

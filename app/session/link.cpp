@@ -62,7 +62,7 @@ Link link_of(const State& s) {
   Link l;
   std::error_code ec;
   l.model = std::filesystem::absolute(d.model->model->path, ec).string();
-  if (const Result<std::string> digest = file_digest(d.model->model->path); digest.ok()) l.digest = *digest;
+  l.digest = d.digest;
   l.plan = d.version        ? std::to_string(*d.version)
            : d.path.empty() ? ""
                             : std::filesystem::absolute(d.path, ec).string();
@@ -118,7 +118,7 @@ std::string print(const Link& l) {
 }
 
 Result<Link> parse_link(std::string_view text) {
-  const std::size_t mark = text.find_first_of("?#");
+  const std::size_t mark = text.find(text.find('#') == std::string_view::npos ? '?' : '#');
   const std::string_view query = mark == std::string_view::npos ? text : text.substr(mark + 1);
   Link l;
   for (const std::string& part : split(std::string(query), '&')) {

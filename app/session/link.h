@@ -2,12 +2,14 @@
 // A link: one line of text that names what is on screen, so that it can be sent, kept, and opened again in any surface:
 // the model, the kept version of the plan, the cluster, what is selected, and how it is looked at.
 //
-//   print(link_of(state))   // planscope://open?model=/models/gpt2.pt2&digest=…&plan=3&cluster=dgx-h100x2&operators=L.mlp&colour=time
+//   print(link_of(state))   // planscope://open?model=/models/gpt2.pt2&digest=…&plan=3&operators=L.mlp&colour=time
 //   Result<Link> l = parse_link("planscope://open?model=…");
-//   parse_link("#model=…")   // of a page's address: all before the first ? or # is left out of account, and names that are not known
+//   parse_link("http://host:8640/?session=2#model=…")   // a page's address: what is behind its # (else ?) is read
 //
-// Texts are percent-encoded (RFC 3986). Edits that are not kept are in it, as the whole text. Errors: it names no model, an
-// encoding is broken.
+// Names that are not known are left out of account.
+//
+// Texts are percent-encoded (RFC 3986). Edits that are not kept are in it, as the whole text. Errors: it names no model,
+// an encoding is broken.
 #include <map>
 #include <string>
 #include <string_view>

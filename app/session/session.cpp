@@ -108,4 +108,13 @@ void Session::refresh() {
   core_->changed();
 }
 
+void Session::leave_drafts() {
+  const std::lock_guard lock(core_->mutex);
+  for (auto& [document, draft] : core_->drafts) {
+    if (draft.id == 0) continue;
+    draft.process = {};
+    core_->say(core_->workspace->put_draft(draft).diagnostics);
+  }
+}
+
 }  // namespace planscope::session

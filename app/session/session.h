@@ -53,6 +53,9 @@ class Session {
   // What other programs have added to the workspace.
   void refresh();
 
+  // The session is at its end, but its program goes on: what is not kept is offered to others as drafts that were left.
+  void leave_drafts();
+
  private:
   std::unique_ptr<Core> core_;
 };

@@ -173,6 +173,7 @@ struct GraphLook {
 struct Document {
   int id = 0;
   std::shared_ptr<const OpenModel> model;
+  std::string digest;  // of the model's file, as it was opened; empty: it cannot be read
   std::shared_ptr<const std::vector<ModuleNode>> modules;  // of the model
   GraphLook graph;
   std::map<std::string, std::string> views;  // of canvases, by id: what Scene::view() says of those that were set

@@ -34,6 +34,7 @@ Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d
 
 Result<Done> add(Core& c, Document d) {
   d.id = ++c.documents;
+  if (const Result<std::string> digest = file_digest(d.model->model->path); digest.ok()) d.digest = *digest;
   d.versions = std::make_shared<const std::vector<Version>>();
   if (c.workspace) {
     const Result<RowId> row = model_row(*c.workspace, *d.model);

@@ -1,5 +1,6 @@
 // Editing the text of a plan, keeping it as a version, and going between versions.
 #include "app/session/core.h"
+#include "app/session/merge.h"
 
 namespace planscope::session {
 
@@ -7,10 +8,12 @@ namespace {
 
 Result<Done> replace_text(Core& c, const Invocation& i) { return write_draft(*c.document(), i.get("text")); }
 
+// What others have written since the typist saw the text stays, and is a step of undo of its own.
 Result<Done> type(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  if (i.get("step") == "new") d.draft.pause();
-  d.draft.type(i.get("text"));
+  const std::string now = d.draft.text(), from = i.has("from") ? i.get("from") : now;
+  if (i.get("step") == "new" || from != now) d.draft.pause();
+  d.draft.type(merged(from, i.get("text"), now));
   return Done{};
 }
 

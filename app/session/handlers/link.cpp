@@ -62,11 +62,34 @@ void restore(Core& c, const Link& l) {
   if (!l.compare.empty()) look("compare", "plans", join(l.compare, "\n"));
 }
 
+// The document that the link was made of, with what has been edited there since; null: it is not open.
+const Document* open_already(const State& s, const Link& l) {
+  std::error_code ec;
+  const std::string model = std::filesystem::absolute(l.model, ec).string();
+  State one = s;
+  for (const Document& d : s.documents) {
+    one.current = static_cast<int>(&d - s.documents.data());
+    const Link its = link_of(one);
+    const bool same_model = its.model == model || (!l.digest.empty() && its.digest == l.digest);
+    const bool same_plan = its.plan == l.plan && (l.name.empty() || its.name == l.name) &&
+                           (l.cluster.empty() || its.cluster == l.cluster);
+    if (same_model && same_plan && (l.text.empty() || d.draft.edited())) return &d;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 Result<Done> open_link(Core& c, const std::string& link) {
-  const Result<Link> l = parse_link(link);
+  Result<Link> l = parse_link(link);
   if (!l.ok()) return c.failed(l.diagnostics);
+  if (const Document* d = open_already(c.state, *l)) {
+    const Result<Done> there = run_command(c, {"document", {{"number", std::to_string(d->id)}}});
+    if (!there.ok()) return there;
+    l.value->text.clear();
+    restore(c, *l);
+    return Done{};
+  }
   const Result<std::string> model = model_of(c, *l);
   if (!model.ok()) return c.failed(model.diagnostics);
   Invocation open{"open", {{"model", *model}}};

@@ -58,7 +58,7 @@ TableRow rest_row(const std::string& plan, const char* what, double us, std::opt
 }  // namespace
 
 Panel compare_panel(const State& s) {
-  Panel p{.id = "compare", .title = "Compare", .kind = PanelKind::tree};
+  Panel p{.id = "compare", .title = "Differences", .kind = PanelKind::tree};
   p.empty = "Puts plans, versions and runs side by side, with what differs and what that costs: compare PLAN";
   p.columns = {{"name", "Plan"}, {"origin", "Origin"}, {"step_us", "Step", Unit::microseconds}, {"step_delta_us", "Δ step", Unit::microseconds},
                {"peak_bytes", "Peak memory", Unit::bytes}, {"peak_delta_bytes", "Δ peak", Unit::bytes}, {"bytes_sent", "Sent", Unit::bytes},

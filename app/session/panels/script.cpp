@@ -66,6 +66,7 @@ Panel script_panel(const State& s) {
     return p;
   }
   p.text = d->draft.text();
+  p.facts.push_back({.id = "document", .title = "Document", .cell = {.value = d->id}, .quiet = true});
   if (!d->latest || d->latest->text != p.text) return p;
   const std::vector<std::string> lines = split(p.text, '\n');
   for (const Diagnostic& e : d->latest->diagnostics) {

@@ -175,7 +175,7 @@ bool says_nothing(Panel& p, const State& s) {
 }  // namespace
 
 Panel tensor_panel(const State& s) {
-  Panel p{.id = "tensor", .title = "Tensor", .kind = PanelKind::table};
+  Panel p{.id = "tensor", .title = "Readers and moves", .kind = PanelKind::table};
   p.empty = nothing_selected;
   p.rows_id = "readers";
   p.columns = {{"operator", s.look.gradient ? "Given by" : "Read by"},

@@ -1,6 +1,6 @@
 // Everything that is asked of the server. Answers are kept by their tag, so that what has not changed is not sent
 // again.
-import type { CanvasInfo, Command, Diagnostic, Offers, Panel, PanelInfo, Selection } from "./types";
+import type { CanvasInfo, Command, Diagnostic, Offers, Panel, PanelInfo, Selection, SessionInfo } from "./types";
 
 export class Refusal extends Error {
   constructor(
@@ -27,7 +27,7 @@ export interface Fresh<T> {
   tag: string; // the same as long as the value is
 }
 
-// The session of the server that this page shows; null: its first one.
+// The session of the server that this page shows; null: its first one, which is called main.
 const session = new URLSearchParams(location.search).get("session");
 
 function at(path: string): string {
@@ -47,8 +47,8 @@ function failed(
   return new Refusal([{ severity: "error", said, what: said }], line);
 }
 
-// A server that was started again does not know this page, and what it has open is not what is seen here: nothing more
-// is asked of it.
+// A server that was started again does not know this page, and what it has open is not what is seen here; a session that
+// has ended shows nothing any more. Nothing more is asked then.
 let ended: Away | null = null;
 
 async function send(path: string, request: RequestInit = {}): Promise<Response> {
@@ -60,6 +60,12 @@ async function send(path: string, request: RequestInit = {}): Promise<Response> 
     throw (ended = new Away(
       "The server was started again and does not let this page in: open the new link that it has printed. " +
         "What was typed here stays as it is, to be copied.",
+      true,
+    ));
+  if (answer.status === 410)
+    throw (ended = new Away(
+      "This session has ended. Its edits that were not kept are offered in the other sessions, as lost drafts; " +
+        "what is seen here can be copied.",
       true,
     ));
   if (answer.status === 429 || answer.status === 503)
@@ -133,9 +139,14 @@ export const api = {
     if (session !== null) link.searchParams.set("session", session);
     return link.href;
   },
-  // The address of a page with a session of its own.
-  beginSession: async () =>
-    `${location.pathname}?session=${encodeURIComponent((await post<{ session: string }>("api/sessions", {})).session)}`,
+  sessions: async () => (await get<{ sessions: SessionInfo[] }>("api/sessions")).value.sessions,
+  isOwn: (name: string) => name === (session ?? "main"),
+  addressOf: (name: string) => `${location.pathname}?session=${encodeURIComponent(name)}`,
+  beginSession: async () => (await post<{ session: string }>("api/sessions", {})).session,
+  endSession: async (name: string) => {
+    const answer = await send(`api/sessions/${encodeURIComponent(name)}`, { method: "DELETE" });
+    if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
+  },
 
   upload(file: File, progress: (share: number) => void): Promise<string> {
     return new Promise((resolve, reject) => {

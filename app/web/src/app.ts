@@ -3,7 +3,7 @@
 // server.
 import { api, Away, type Fresh, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
-import { Commands } from "./commands";
+import { Commands, type Typed } from "./commands";
 import { ContextMenu } from "./context_menu";
 import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, Splitter } from "./docks";
 import { h } from "./dom";
@@ -20,7 +20,10 @@ import { View } from "./view_state";
 const docks = { left: "Model and files", centre: "Pictures", script: "Script", lower: "Lists", right: "Facts" };
 
 export class App {
-  readonly view = new View(() => this.moved());
+  readonly view = new View(
+    () => this.moved(),
+    (address) => void this.openAddress(address),
+  );
   readonly messages = new Messages((line) => this.run(line));
   readonly commands = new Commands(
     (refusal) => this.messages.add(refusal),
@@ -85,6 +88,7 @@ export class App {
       grid,
     );
     this.takeFiles(root);
+    if (this.view.wanted) await this.openAddress(this.view.wanted);
     this.listen();
     await this.refresh();
     const remembered = this.view.state.front.centre;
@@ -122,7 +126,7 @@ export class App {
           const step = before !== after;
           if (step) {
             this.view.state.canvas[id] = before;
-            this.view.write(false); // what the step back comes to
+            this.view.write(false); // the browser's back shows this view
           }
           this.view.state.canvas[id] = after;
           this.view.changed(step);
@@ -193,8 +197,7 @@ export class App {
       run: (line: string) => this.run(line),
       menu: (line: string, x: number, y: number) => this.showMenu(line, x, y),
       titleOf: (line: string) => this.commands.all().find((a) => a.id === line.split(" ")[0])?.title ?? line,
-      document: () => this.selection.document,
-      type: (text: string, document: number, newStep: boolean) => this.commands.type(text, document, newStep),
+      type: (typed: Typed, newStep: boolean) => this.commands.type(typed, newStep),
       away: (why: unknown) => this.away(why),
     };
   }
@@ -248,11 +251,12 @@ export class App {
 
   private async show(): Promise<void> {
     const seen = [...this.panels.values()].filter((p) => this.dockOf(p.tab)?.front?.id === p.tab);
-    const [commands, canvases, selection, figures, ...panels] = await Promise.all([
+    const [commands, canvases, selection, figures, link, ...panels] = await Promise.all([
       api.commands(),
       api.canvases(),
       api.selection(),
       api.panel(aboveAll),
+      api.panel("link"),
       ...seen.map((p) => api.panel(p.id)),
     ]);
     this.commands.set(commands);
@@ -263,11 +267,13 @@ export class App {
     const mine = this.commands.hasRun(this.shown, selection.revision);
     this.shown = selection.revision;
     this.showFigures(figures.value);
+    this.view.shows(String(link.value.facts.find((f) => f.id === "link")?.cell.value ?? ""));
+    this.top.dataset.revision = String(this.shown);
     seen.forEach((view, i) => {
       const fresh = panels[i];
       if (fresh) view.show(fresh);
     });
-    // What others select does not take the cursor away from who types here.
+    // A selection that others make does not move the cursor of a person who types here.
     const now = this.selection;
     if (now.statement > 0 && now.statement !== before.statement)
       for (const { script } of this.panels.values())
@@ -311,6 +317,11 @@ export class App {
   private redraw(): void {
     this.applyTheme();
     for (const c of this.canvases.values()) c.drawSoon();
+  }
+
+  // What an address names, as the session opens it: the document that is open already, if there is one.
+  private async openAddress(address: string): Promise<void> {
+    await this.commands.guarded(() => api.invoke("open", { link: address }));
   }
 
   // The address has changed: back, forward, or a link.

@@ -41,6 +41,13 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   });
 }
 
+// A text, and the one that it was typed into: what others have written since stays.
+export interface Typed {
+  from: string;
+  text: string;
+  document: number;
+}
+
 export type Say = (refusal: Refusal) => void;
 
 function refusalOf(e: unknown, line: string): Refusal {
@@ -58,9 +65,9 @@ export class Commands {
   private own: OwnCommand[] = [];
 
   private running = 0;
-  private newest = 0; // the revision that the last command has come to
+  private newest = 0; // the revision after the last command of this page
 
-  // `typed`: what has been typed is with the session. `away`: the server does not answer.
+  // `typed` resolves once the session has all text that was typed. `away` is called where the server does not answer.
   constructor(
     private readonly say: Say,
     private readonly away: (why: Away) => void,
@@ -99,7 +106,7 @@ export class Commands {
     await this.send(line, () => api.run(line), say);
   }
 
-  // Whether what has come after the revision `since`, up to `now`, may come from a command of this page.
+  // Whether a command of this page may have caused a change after the revision `since`, up to `now`.
   hasRun(since: number, now: number): boolean {
     return this.running > 0 || (since < this.newest && this.newest <= now);
   }
@@ -117,10 +124,12 @@ export class Commands {
     }
   }
 
-  // The revision that knows what was typed; 0: it is refused, which is said. Away is thrown: it has to be sent again.
-  async type(text: string, document: number, newStep: boolean): Promise<number> {
+  // The revision that holds what was typed; 0: the session refuses it, and the refusal is shown. Throws Away where the text
+  // has to be sent again.
+  async type(typed: Typed, newStep: boolean): Promise<number> {
+    const { from, text, document } = typed;
     try {
-      return (await api.invoke("type", newStep ? { text, step: "new" } : { text }, document)).revision;
+      return (await api.invoke("type", newStep ? { from, text, step: "new" } : { from, text }, document)).revision;
     } catch (e) {
       if (e instanceof Away) throw e;
       this.say(refusalOf(e, "type"));
@@ -145,7 +154,7 @@ export class Commands {
   }
 
   private start(c: Command, said: Record<string, string> = {}): void {
-    // The session decides, by what it knows when the command comes to it: the list here may be older.
+    // The session decides by the state in which it gets the command: the list here may be older.
     if (!c.asks && Object.keys(said).length === 0) return void this.send(c.id, () => api.run(c.id), this.say);
     if (c.reason)
       return this.say(

@@ -29,7 +29,7 @@ export class ContextMenu {
     this.element.addEventListener("keydown", (e) => this.onKey(e));
     document.body.append(this.element);
     document.addEventListener("pointerdown", this.outside, true);
-    this.begin().catch(() => this.close()); // the server is away, which is said already
+    this.begin().catch(() => this.close()); // the server does not answer, which the page shows already
   }
 
   static refresh(): void {

@@ -7,7 +7,7 @@ export interface Tab {
   id: string;
   title: string;
   element: HTMLElement;
-  shown(): void; // it has come to the front
+  shown(): void; // called when the tab is brought to the front
   focus(): void;
 }
 

@@ -6,6 +6,7 @@ import { copyText, h } from "./dom";
 import { Overlay } from "./overlay";
 import { Palette } from "./palette";
 import { Table } from "./render/table";
+import { showSessions } from "./session_list";
 import type { Panel } from "./types";
 
 function save(blob: Blob | null, name: string): void {
@@ -166,7 +167,26 @@ export function ownCommands(app: App): OwnCommand[] {
       menu: "File",
       keys: "",
       about: "A page with documents and a selection of its own, on the same workspace",
-      run: () => void app.commands.guarded(async () => void open(await api.beginSession(), "_blank")),
+      run: () => void app.commands.guarded(async () => void open(api.addressOf(await api.beginSession()), "_blank")),
+    },
+    {
+      id: "file.own_session",
+      title: "New session from here",
+      menu: "File",
+      keys: "",
+      about: "A page of its own on what is seen here: what is selected and edited there is not selected and edited here",
+      run: () =>
+        void app.commands.guarded(
+          async () => void open(api.addressOf(await api.beginSession()) + location.hash, "_blank"),
+        ),
+    },
+    {
+      id: "file.sessions",
+      title: "Sessions…",
+      menu: "File",
+      keys: "",
+      about: "The sessions of this server: what is open in each, to be opened here or ended",
+      run: () => void app.commands.guarded(() => showSessions(app)),
     },
     {
       id: "help.palette",

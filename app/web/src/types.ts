@@ -77,6 +77,11 @@ export interface PanelInfo {
   id: string;
   title: string;
 }
+export interface SessionInfo {
+  session: string; // its name
+  documents: string[];
+  pages: number; // that show it
+}
 export interface CanvasInfo {
   id: string;
   scene: string;

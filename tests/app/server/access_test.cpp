@@ -88,6 +88,12 @@ TEST_CASE("other names and pages of other sites get nothing, whatever they carry
   const std::string its = "token " + everywhere.token();
   CHECK(everywhere.judge({.host = "10.1.2.3:8640", .authorization = its}, kStart) == Admission::allowed);
   CHECK(everywhere.judge({.host = "evil.example:8640", .authorization = its}, kStart) == Admission::foreign);
+  Access named({.address = "Node7.cluster", .resolved = "10.0.0.7", .port = 8640});
+  for (const auto& [host, admission] : std::map<std::string, Admission>{{"node7.cluster:8640", Admission::allowed},
+                                                                        {"10.0.0.7:8640", Admission::allowed},
+                                                                        {"10.0.0.8:8640", Admission::foreign},
+                                                                        {"node8.cluster:8640", Admission::foreign}})
+    CHECK(named.judge({.host = host, .authorization = "token " + named.token()}, kStart) == admission);
 }
 
 TEST_CASE("commands name files below the folders that are served, and no others") {

@@ -120,15 +120,15 @@ std::string Client::event(const std::string& last_id) const {
   return out;
 }
 
-std::shared_ptr<void> Client::listen() const {
+std::shared_ptr<void> Client::listen(const std::string& session) const {
   struct Listening {
     asio::io_context io;
     std::optional<tcp::socket> socket;
   };
   auto it = std::make_shared<Listening>();
   it->socket = connected(it->io, port_, 20'000);
-  const std::string request =
-      "GET /api/events HTTP/1.1\r\nHost: " + host() + "\r\nAuthorization: token " + token_ + "\r\n\r\n";
+  const std::string request = "GET /api/events?session=" + session + " HTTP/1.1\r\nHost: " + host() +
+                              "\r\nAuthorization: token " + token_ + "\r\n\r\n";
   asio::write(*it->socket, asio::buffer(request));
   return it;
 }

@@ -34,7 +34,8 @@ class Client {
   std::string raw(const std::string& bytes, int milliseconds = 5000) const;
   // What comes up to the end of the first event.
   std::string event(const std::string& last_id = {}) const;
-  std::shared_ptr<void> listen() const;  // asks for events, and takes none as long as it is there
+  // Asks for events, and takes none as long as it is there.
+  std::shared_ptr<void> listen(const std::string& session = "main") const;
 
   const std::string& token() const { return token_; }
   std::string host() const { return "127.0.0.1:" + port_; }

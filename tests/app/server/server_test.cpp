@@ -7,42 +7,17 @@
 #include <random>
 #include <thread>
 
-#include "tests/app/server/client.h"
-#include "tests/app/session/scratch.h"
+#include "tests/app/server/fixture.h"
 
 using namespace planscope;
 using namespace planscope::server;
 using testing::Client;
+using testing::Fixture;
+using testing::kModel;
+using testing::kPlan;
 using testing::Reply;
 
 namespace {
-
-const std::string kModel = "sample_models/gpt2_tiny.pt2";
-const std::string kPlan = "devices 2 as data=2\ntrans * batch by data\n";
-
-struct Fixture {
-  explicit Fixture(Limits limits = {}) : server(started(limits)), client(*server) {}
-
-  std::unique_ptr<Server> started(Limits limits) {
-    scratch.write("index.html", "<!doctype html><title>planscope</title>");
-    ServerSettings s;
-    s.session = {.workspace = scratch.file("w.planscope"), .cluster = "dgx-h100x1"};
-    s.port = 0;
-    s.uploads = scratch.file("uploads");
-    s.page = scratch.path();
-    s.samples = "sample_models";
-    s.version = "1";
-    s.limits = limits;
-    Result<std::unique_ptr<Server>> r = Server::start(std::move(s));
-    INFO(to_string(r.diagnostics));
-    REQUIRE(r.ok());
-    return std::move(*r.value);
-  }
-
-  testing::Scratch scratch;
-  std::unique_ptr<Server> server;
-  Client client;
-};
 
 std::string simple(const Client& c, const std::string& target, const std::string& more = {}) {
   return "GET " + target + " HTTP/1.1\r\nHost: " + c.host() + "\r\nAuthorization: token " + c.token() +
@@ -346,11 +321,27 @@ TEST_CASE("the server starts only where that is safe", "[server]") {
   s.port = 0;
   s.address = "0.0.0.0";
   CHECK_FALSE(Server::start(s).ok());
-  s.address = "nowhere";
-  CHECK_FALSE(Server::start(s).ok());
+  s.address = "nowhere.invalid";
+  const Result<std::unique_ptr<Server>> nowhere = Server::start(s);
+  REQUIRE_FALSE(nowhere.ok());
+  CHECK(to_string(nowhere.diagnostics).find("'nowhere.invalid' is no address, and no name of one") != std::string::npos);
   s.address = "127.0.0.1";
   s.certificate = s.key = "no such file";
   CHECK_FALSE(Server::start(s).ok());
+}
+
+TEST_CASE("a server is reached by the name that it was told to listen at", "[server]") {
+  ServerSettings s;
+  s.port = 0;
+  s.address = "LocalHost";  // no address: it is looked up
+  const Result<std::unique_ptr<Server>> started = Server::start(s);
+  INFO(to_string(started.diagnostics));
+  REQUIRE(started.ok());
+  CHECK((*started.value)->base().starts_with("http://LocalHost:"));
+  const Client client(**started.value);
+  CHECK(client.get("/api").status == 200);
+  CHECK(client.get("/api", {{"Host", "localhost:1"}}).status == 200);
+  CHECK(client.get("/api", {{"Host", "other.example"}}).status == 403);
 }
 
 TEST_CASE("a port that is taken is left for the next one", "[server]") {
@@ -379,8 +370,8 @@ TEST_CASE("sessions of one server have documents, selections and events of their
   CHECK(f.client.get("/api/panels/chips" + other).json()["model"] == "llama_tiny");
   const Json all = f.client.get("/api/sessions").json()["sessions"];
   REQUIRE(all.size() == 2);
-  CHECK(all[0] == Json{{"session", "2"}, {"documents", {"llama_tiny · plan"}}});
-  CHECK(all[1] == Json{{"session", "main"}, {"documents", {"gpt2_tiny · plan"}}});
+  CHECK(all[0] == Json{{"session", "2"}, {"documents", {"llama_tiny · plan"}}, {"pages", 0}});
+  CHECK(all[1] == Json{{"session", "main"}, {"documents", {"gpt2_tiny · plan"}}, {"pages", 0}});
   CHECK(f.client.get("/api/panels/chips?session=nobody").status == 404);
   CHECK(f.client.get("/api/events?session=nobody").status == 404);
   // What is kept in one is in the workspace for the other.
@@ -388,6 +379,52 @@ TEST_CASE("sessions of one server have documents, selections and events of their
   REQUIRE(f.client.run("keep").status == 200);
   REQUIRE(f.client.post("/api/refresh" + other, Json::object()).status == 200);
   CHECK(f.client.get("/api/panels/workspace" + other).json()["plans"].size() == 1);
+  const auto remove = [&](const std::string& name) { return f.client.send("DELETE", "/api/sessions/" + name, ""); };
   for (std::size_t k = 2; k < Sessions::most; ++k) REQUIRE(f.client.post("/api/sessions", Json::object()).status == 200);
   CHECK(f.client.post("/api/sessions", Json::object()).status == 409);
+  CHECK(remove("2").status == 200);
+  CHECK(f.client.post("/api/sessions", Json::object()).status == 200);
+}
+
+TEST_CASE("a session that is ended is gone, and what was not kept in it is offered in the others", "[server]") {
+  Fixture f;
+  const auto remove = [&](const std::string& name) { return f.client.send("DELETE", "/api/sessions/" + name, ""); };
+  REQUIRE(f.client.post("/api/sessions", Json::object()).status == 200);
+  REQUIRE(f.client.post("/api/commands?session=2", {{"line", "open model=" + kModel}}).status == 200);
+  REQUIRE(f.client.post("/api/commands?session=2", {{"line", "text \"devices 2 as data=2\""}}).status == 200);
+  const std::shared_ptr<void> listens = f.client.listen("2");
+  const auto pages = [&] { return f.client.get("/api/sessions").json()["sessions"][0]["pages"].get<int>(); };
+  for (int k = 0; k < 200 && pages() == 0; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(pages() == 1);
+  CHECK(f.client.panel("drafts")["rows"].empty());
+  CHECK(remove("main").status == 409);
+  CHECK(remove("3").status == 409);
+  CHECK(f.client.send("DELETE", "/api/sessions/2", "", {{"Authorization", ""}}).status == 401);
+  CHECK(f.client.send("DELETE", "/api/sessions/2", "", {{"Origin", "http://evil.example"}}).status == 403);
+  REQUIRE(remove("2").status == 200);
+  CHECK(remove("2").status == 409);
+  CHECK(f.client.get("/api/panels/chips?session=2").status == 410);
+  CHECK(f.client.get("/api/events?session=2").status == 410);
+  CHECK(f.client.get("/api/sessions").json()["sessions"].size() == 1);
+  REQUIRE(f.client.post("/api/refresh", Json::object()).status == 200);
+  const Json left = f.client.panel("drafts")["rows"];
+  REQUIRE(left.size() == 1);
+  REQUIRE(f.client.run("restore " + left[0]["draft"].dump()).status == 200);
+  CHECK(f.client.panel("script")["text"] == "devices 2 as data=2");
+}
+
+TEST_CASE("sessions end while they are at work", "[server]") {
+  Fixture f;
+  for (int k = 2; k < 8; ++k) {
+    const std::string name = std::to_string(k), session = "?session=" + name;
+    REQUIRE(f.client.post("/api/sessions", Json::object()).status == 200);
+    REQUIRE(f.client.post("/api/commands" + session, {{"line", "open model=" + kModel}}).status == 200);
+    REQUIRE(f.client.post("/api/commands" + session, {{"id", "text"}, {"arguments", {{"text", kPlan}}}}).status == 200);
+    std::vector<std::thread> asking;
+    for (const std::string panel : {"chips?wait=60&", "timeline?", "operator?"})
+      asking.emplace_back([&f, panel, name] { f.client.get("/api/panels/" + panel + "session=" + name); });
+    CHECK(f.client.send("DELETE", "/api/sessions/" + name, "").status == 200);
+    for (std::thread& one : asking) one.join();
+  }
+  CHECK(f.client.get("/api/sessions").json()["sessions"].size() == 1);
 }

@@ -65,6 +65,40 @@ export function coloursOf(page, canvas) {
   }, canvas);
 }
 
+// A figure above the panels, as long as it is of the newest text.
+export function figure(page, id) {
+  return page.locator(`.top [data-fact="${id}"]:not(.old)`);
+}
+
+// Writes the plan anew. It ends once the page shows a state of the session that has the text, so that no figure of the text
+// before is taken for one of this.
+export async function write(page, text) {
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(text);
+  await until(page, "api/panels/script", (p) => p.text === text);
+  const revision = await page.evaluate(async () => (await fetch("api/panels/script")).headers.get("Planscope-Revision"));
+  await page.waitForFunction((r) => Number(document.querySelector(".top").dataset.revision) >= Number(r), revision);
+}
+
+// How the page's address says that it is looked at.
+export function viewOf(page) {
+  return page.evaluate(() => JSON.parse(new URLSearchParams(location.hash.slice(1)).get("view") ?? "{}"));
+}
+
+export function ask(page, path) {
+  return page.evaluate(async (p) => (await fetch(p)).json(), path);
+}
+
+// Until what the server answers to a path is as wanted. (page.waitForFunction takes the promise of an asynchronous function
+// for its answer, and waits for nothing.)
+export async function until(page, path, wanted, seconds = 30) {
+  let answer;
+  for (const begin = Date.now(); Date.now() - begin < 1000 * seconds; await new Promise((later) => setTimeout(later, 50)))
+    if (wanted((answer = await ask(page, path)))) return answer;
+  throw new Error(`${path} has not become ${wanted}: ${JSON.stringify(answer)}`);
+}
+
 // A way to a server that can be cut, as a tunnel: `url` is the server's link through it.
 export async function tunnel(link) {
   const to = Number(new URL(link).port);
@@ -141,15 +175,13 @@ export class Person {
     this.offline = page.locator(".offline");
   }
   sees(chip, text) {
-    return this.page.locator(`.top [data-fact="${chip}"]`).filter({ hasText: text }).waitFor();
+    return figure(this.page, chip).filter({ hasText: text }).waitFor();
   }
-  async write(text) {
-    await this.editor.click();
-    await this.page.keyboard.press("Control+A");
-    await this.page.keyboard.insertText(text);
+  write(text) {
+    return write(this.page, text);
   }
   ask(path) {
-    return this.page.evaluate(async (p) => (await fetch(p)).json(), path);
+    return ask(this.page, path);
   }
   async run(line) {
     await this.page.evaluate(
@@ -162,11 +194,7 @@ export class Person {
       line,
     );
   }
-  // Until what the server answers to a path is as wanted.
-  async until(path, wanted) {
-    let answer;
-    for (const begin = Date.now(); Date.now() - begin < 30_000; await new Promise((later) => setTimeout(later, 50)))
-      if (wanted((answer = await this.ask(path)))) return answer;
-    throw new Error(`${path} has not become ${wanted}: ${JSON.stringify(answer)}`);
+  until(path, wanted) {
+    return until(this.page, path, wanted);
   }
 }

@@ -1,7 +1,7 @@
 // The page by the keyboard alone, by touch, and through its history: node gestures_test.mjs PLANSCOPE MODULES BROWSER [NAME]
 // MODULES: the folder of node's packages that the page is built with; NAME: only tests whose names contain it.
 import assert from "node:assert/strict";
-import { launch, tests } from "./browser.mjs";
+import { launch, tests, viewOf as viewInAddress } from "./browser.mjs";
 
 const [planscope, modules, browserPath, only] = process.argv.slice(2);
 const browser = await launch(modules, browserPath);
@@ -25,14 +25,17 @@ async function timeline(me) {
   return canvas;
 }
 
-function viewOf(me) {
-  return me.page.evaluate(() => JSON.parse(decodeURIComponent(location.hash.slice(1)) || "{}").canvas?.timeline);
+async function viewOf(me) {
+  return (await viewInAddress(me.page)).canvas?.timeline;
 }
 
 // Until the view in the address is another one than before.
 function viewChanges(me, before) {
   return me.page.waitForFunction(
-    (old) => JSON.stringify(JSON.parse(decodeURIComponent(location.hash.slice(1))).canvas.timeline) !== old,
+    (old) => {
+      const view = new URLSearchParams(location.hash.slice(1)).get("view");
+      return JSON.stringify(JSON.parse(view).canvas.timeline) !== old;
+    },
     JSON.stringify(before),
   );
 }

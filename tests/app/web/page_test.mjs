@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { coloursOf, launch, serve } from "./browser.mjs";
+import { coloursOf, figure, launch, serve, until, write } from "./browser.mjs";
 
 const [planscope, modules, browserPath, pictures] = process.argv.slice(2);
 const server = await serve(planscope, "sample_models/gpt2_tiny.pt2");
@@ -35,19 +35,13 @@ const said = [];
 page.on("console", (m) => m.type() === "error" && said.push(m.text()));
 page.on("pageerror", (e) => said.push(String(e)));
 page.setDefaultTimeout(20_000);
-const chip = (id) => page.locator(`.top [data-fact="${id}"]`);
+const chip = (id) => figure(page, id);
 const tab = (title) => page.getByRole("tab", { name: title, exact: true });
 
 async function palette(typed) {
   await page.keyboard.press("Control+Shift+P");
   await page.locator(".palette input").fill(typed);
   await page.keyboard.press("Enter");
-}
-
-async function write(text) {
-  await page.locator(".editor .cm-content").click();
-  await page.keyboard.press("Control+A");
-  await page.keyboard.insertText(text);
 }
 
 await test("the link opens the page, and the token leaves the address", async () => {
@@ -103,7 +97,7 @@ await test("a click on a block selects its statement", async () => {
 });
 
 await test("an error is marked in the text and listed", async () => {
-  await write("devices 2 as data=2\ntrans * batch by dat\n");
+  await write(page, "devices 2 as data=2\ntrans * batch by dat\n");
   await tab("Problems").click();
   await page.locator('[data-panel="problems"] .row[data-row]').filter({ hasText: "dat" }).first().waitFor();
   await page.locator(".editor .cm-lintRange-error").first().waitFor();
@@ -112,7 +106,7 @@ await test("an error is marked in the text and listed", async () => {
 });
 
 await test("commands of the palette keep a version, shortcuts take it back", async () => {
-  await write("devices 2 as data=2\ntrans * batch by data\n");
+  await write(page, "devices 2 as data=2\ntrans * batch by data\n");
   await chip("verdict").filter({ hasText: "equivalent" }).waitFor();
   await palette("Keep");
   await chip("version").filter({ hasText: "1" }).waitFor();
@@ -121,10 +115,7 @@ await test("commands of the palette keep a version, shortcuts take it back", asy
   await page.keyboard.insertText("trans transformer.h[*] recompute\n");
   await chip("preview").filter({ hasText: "step" }).waitFor();
   await page.keyboard.press("Control+z");
-  await page.waitForFunction(
-    async () =>
-      (await (await fetch("api/panels/script")).json()).text === "devices 2 as data=2\ntrans * batch by data\n",
-  );
+  await until(page, "api/panels/script", (p) => p.text === "devices 2 as data=2\ntrans * batch by data\n");
   await page.waitForFunction(
     () => !document.querySelector(".editor").shadowRoot.querySelector(".cm-content").textContent.includes("recompute"),
   );
@@ -154,7 +145,7 @@ await test("menus, tables and trees are walked by the keyboard", async () => {
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
-  await page.waitForFunction(async () => (await (await fetch("api/selection")).json()).operators !== "");
+  await until(page, "api/selection", (s) => s.operators !== "");
 });
 
 await test("back goes to what was looked at before, and a link shows the same", async () => {
@@ -220,7 +211,7 @@ await test("a canvas has the pixels that it has on the desktop", async () => {
       const element = document.querySelector(`[data-canvas="${id}"] canvas`);
       const image = element.getContext("2d").getImageData(0, 0, element.width, element.height);
       const model = new Uint8Array(await (await fetch(`api/canvases/${id}`)).arrayBuffer());
-      const view = JSON.parse(decodeURIComponent(location.hash.slice(1))).canvas[id] ?? {};
+      const view = JSON.parse(new URLSearchParams(location.hash.slice(1)).get("view")).canvas[id] ?? {};
       return { view: JSON.stringify(view), width: image.width, height: image.height, pixels: [...image.data], model: [...model] };
     }, scene);
     const folder = mkdtempSync(join(tmpdir(), "planscope-pixels-"));

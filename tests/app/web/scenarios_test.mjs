@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { launch, serve } from "./browser.mjs";
+import { figure, launch, serve, until, viewOf, write } from "./browser.mjs";
 
 const [planscope, modules, browserPath, pictures, only] = process.argv.slice(2);
 const browser = await launch(modules, browserPath);
@@ -20,7 +20,7 @@ class Person {
     page.setDefaultTimeout(30_000);
   }
   chip(id, text) {
-    const chip = this.page.locator(`.top [data-fact="${id}"]`);
+    const chip = figure(this.page, id);
     return text === undefined ? chip : chip.filter({ hasText: text });
   }
   sees(id, text) {
@@ -47,10 +47,8 @@ class Person {
   async run() {
     await this.page.getByRole("dialog").getByRole("button", { name: "Run", exact: true }).click();
   }
-  async write(text) {
-    await this.page.locator(".editor .cm-content").click();
-    await this.page.keyboard.press("Control+A");
-    await this.page.keyboard.insertText(text);
+  write(text) {
+    return write(this.page, text);
   }
   // Once the planner has one.
   async acceptsThePlan() {
@@ -239,9 +237,7 @@ await scenario(4, "coshard from the template browser, its parts found by the pla
     await me.fill("use", `table5(${part}, c)`);
     await me.run();
   }
-  await me.page.waitForFunction(
-    async () => (await (await fetch("api/panels/script")).json()).text.split("use table5").length === 3,
-  );
+  await until(me.page, "api/panels/script", (p) => p.text.split("use table5").length === 3);
   await me.sees("verdict", "open");
   await me.menu("Plan", /^Plan *Ctrl/);
   await me.fill("within", "5ms");
@@ -328,11 +324,7 @@ await scenario(7, "a trial with a rank that is killed, and one that ends", [
   await me.goTo("Trial");
   const panel = me.page.locator('[data-panel="trial"]');
   await panel.filter({ hasText: /rank|step/ }).waitFor({ timeout: 120_000 });
-  await me.page.waitForFunction(
-    async () => (await (await fetch("api/panels/trial")).json()).rows.length === 4,
-    null,
-    { timeout: 120_000 },
-  );
+  await until(me.page, "api/panels/trial", (p) => p.rows.length === 4, 120);
   await me.picture("scenario-7-runs");
   process.kill(workerOf(server.pid), "SIGKILL");
   await panel.filter({ hasText: /rank \d.*(killed|signal)/i }).waitFor();
@@ -361,9 +353,7 @@ await scenario(8, "the server is killed while one types, and nothing is lost", [
   await typing.write("devices 2 as data=2\ntrans * batch by data\n");
   await typing.sees("verdict", "equivalent");
   await typing.page.keyboard.type("# what I", { delay: 20 });
-  await typing.page.waitForFunction(async () =>
-    (await (await fetch("api/panels/script")).json()).text.includes("# what I"),
-  );
+  await until(typing.page, "api/panels/script", (p) => p.text.includes("# what I"));
   await first.stop("SIGKILL");
   await typing.page.locator(".offline:not([hidden])").waitFor();
   assert.match(await typing.page.locator(".editor .cm-content").textContent(), /# what I/); // the page keeps its text
@@ -402,8 +392,7 @@ await scenario(9, "a link to what is on screen", ["sample_models/gpt2_tiny.pt2"]
   await other.sees("model", "gpt2_tiny");
   await other.page.locator('#tab-centre-canvas-timeline[aria-selected="true"]').waitFor();
   await other.page.locator('[data-canvas="timeline"][data-drawn]').waitFor();
-  const hash = (page) => page.evaluate(() => JSON.parse(decodeURIComponent(location.hash.slice(1))).canvas.timeline);
-  assert.deepEqual(await hash(other.page), await hash(me.page));
+  assert.deepEqual((await viewOf(other.page)).canvas.timeline, (await viewOf(me.page)).canvas.timeline);
   await other.picture("scenario-9");
   await other.page.context().close();
 });

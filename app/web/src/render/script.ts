@@ -1,6 +1,6 @@
 // A text with marks and completions (CodeMirror 6). What is typed is sent at once, the newest alone while an answer is
-// awaited, and again where the server was away; the session's text is put in its place only when it knows all that was
-// typed. Undo and redo are the session's.
+// awaited, and again where the server was away. With it goes the text that it was typed into, so that the session keeps
+// what others have written meanwhile; its text is shown once it holds all that was typed. Undo and redo are the session's.
 import { autocompletion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, toggleComment } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
@@ -18,14 +18,17 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { api } from "../api";
+import type { Typed } from "../commands";
 import { h } from "../dom";
 import type { Mark, Panel } from "../types";
 import type { Body } from "./body";
+import { changes } from "./line_changes";
 
 const fromSession = Annotation.define<boolean>();
 
 // As the window colours it: words of statements, small words, policies, task names, open arguments, numbers.
 const rules: [RegExp, string][] = [
+  [/^(?:'[^']+'|"[^"]+")/, ""],
   [/^#.*/, "comment"],
   [/^\?\w+/, "variableName"],
   [/^(auto|devices|grid|axis|model|let|trans|assign|order|use|require|forbid|relax|template|end)\b/, "keyword"],
@@ -43,6 +46,8 @@ const language = StreamLanguage.define<{ first: boolean }>({
     if (stream.eatSpace()) return null;
     const first = state.first;
     state.first = false;
+    const before = stream.string[stream.pos - 1] ?? " ";
+    if (/\S/.test(before) && stream.match(/^#\d+/)) return null; // an ordinal, as `x#0`
     for (const [rule, name] of rules) {
       if (name === "keyword" && !first) continue; // statements begin lines
       const found = stream.match(rule) as RegExpMatchArray | null;
@@ -143,8 +148,7 @@ function diagnostics(doc: Text, marks: Mark[]): Diagnostic[] {
 }
 
 export interface ScriptHost {
-  document(): number; // 0: none is open
-  type(text: string, document: number, newStep: boolean): Promise<number>; // as Commands.type
+  type(typed: Typed, newStep: boolean): Promise<number>; // as Commands.type
   away(why: unknown): void; // the server does not answer: it is asked again later
 }
 
@@ -154,9 +158,12 @@ export class Script implements Body {
   private readonly hint = new Compartment();
   private readonly writable = new Compartment();
   private panel: Panel | null = null;
+  private document = 0; // that the text is of; 0: none is open
+  private from = ""; // the text that the session is known to have had, with all that was sent
   private known = 0; // the revision that knows what was typed last
   private sending: Promise<void> | null = null;
-  private waiting: { text: string; document: number } | null = null;
+  private asked: string | null = null; // a text of which it is not known whether the session has got it
+  private waiting: string | null = null; // the newest text that was typed
   private lastTyped = 0;
 
   constructor(
@@ -207,10 +214,7 @@ export class Script implements Body {
     this.panel = panel;
     if (panel.empty !== before?.empty || !before)
       this.view.dispatch({ effects: this.hint.reconfigure(placeholder(panel.empty ?? "")) });
-    const readOnly = this.host.document() === 0;
-    if (this.view.state.readOnly !== readOnly)
-      this.view.dispatch({ effects: this.writable.reconfigure(EditorState.readOnly.of(readOnly)) });
-    if (!this.sending && !this.waiting && revision >= this.known) this.put(panel.text ?? "");
+    if (!this.sending && this.waiting === null && revision >= this.known) this.put(panel);
     if (this.view.state.doc.toString() === panel.text)
       this.view.dispatch(setDiagnostics(this.view.state, diagnostics(this.view.state.doc, panel.marks ?? [])));
   }
@@ -226,28 +230,24 @@ export class Script implements Body {
   }
 
   // Only what differs is replaced, so that the cursor stays where it is.
-  private put(text: string): void {
-    const now = this.view.state.doc.toString();
-    if (text === now) return;
-    let same = 0;
-    while (same < now.length && same < text.length && now[same] === text[same]) ++same;
-    let tail = 0;
-    const least = Math.min(now.length, text.length) - same;
-    while (tail < least && now[now.length - 1 - tail] === text[text.length - 1 - tail]) ++tail;
-    this.view.dispatch({
-      changes: { from: same, to: now.length - tail, insert: text.slice(same, text.length - tail) },
-      annotations: fromSession.of(true),
-    });
+  private put(panel: Panel): void {
+    this.from = panel.text ?? "";
+    this.document = Number(panel.facts.find((f) => f.id === "document")?.cell.value ?? 0);
+    const readOnly = this.document === 0;
+    if (this.view.state.readOnly !== readOnly)
+      this.view.dispatch({ effects: this.writable.reconfigure(EditorState.readOnly.of(readOnly)) });
+    const pieces = changes(this.view.state.doc.toString(), this.from);
+    if (pieces.length > 0) this.view.dispatch({ changes: pieces, annotations: fromSession.of(true) });
   }
 
   private typed(): void {
-    this.waiting = { text: this.view.state.doc.toString(), document: this.host.document() };
+    this.waiting = this.view.state.doc.toString();
     this.settled().catch((e: unknown) => this.host.away(e));
   }
 
   // What was typed is with the session: commands come after it.
   settled(): Promise<void> {
-    if (this.waiting) this.sending ??= this.send();
+    if (this.waiting !== null) this.sending ??= this.send();
     return this.sending ?? Promise.resolve();
   }
 
@@ -258,13 +258,17 @@ export class Script implements Body {
 
   private async send(): Promise<void> {
     try {
-      while (this.waiting) {
-        const typed = this.waiting;
+      while (this.waiting !== null) {
+        // A text whose answer was lost is sent once more before a newer one: the newer one is typed into it.
+        const text = (this.asked ??= this.waiting);
         const now = performance.now();
         const pause = now - this.lastTyped > 1000; // what comes after a pause is a step of undo of its own
         this.lastTyped = now;
-        this.known = Math.max(this.known, await this.host.type(typed.text, typed.document, pause));
-        if (this.waiting === typed) this.waiting = null;
+        const revision = await this.host.type({ from: this.from, text, document: this.document }, pause);
+        this.asked = null;
+        this.known = Math.max(this.known, revision);
+        if (revision > 0) this.from = text;
+        if (this.waiting === text) this.waiting = null;
       }
     } finally {
       this.sending = null;

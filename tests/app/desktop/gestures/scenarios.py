@@ -41,7 +41,7 @@ def why_all_reduce_and_sequence_parallel(world, portal):
     d.find("push button", "Tensor model.layers.0.self_attn.o_proj:linear#0")
     written = d.find("push button", "Written by model.layers.0.self_attn.o_proj:linear#0 on all as ").name
     assert "[batch, seq, hidden] partial(tensor)" in written, written
-    until("the all-reduce", lambda: any("all_reduce" in text for text in d.cells("Tensor")))
+    until("the all-reduce", lambda: any("all_reduce" in text for text in d.cells("Readers and moves")))
     key("ctrl+4")
     d.picture("2-why-tensor")
 
@@ -227,7 +227,7 @@ def coshard_with_parts_found_by_the_planner(world, portal):
     d.command("Compare with")
     d.fill(plans="1")
     show_table_of_comparison(d)
-    plans = until("both plans", lambda: {row["Plan"]: row for row in d.rows("Compare") if row["Verdict"] != ""})
+    plans = until("both plans", lambda: {row["Plan"]: row for row in d.rows("Differences") if row["Verdict"] != ""})
     assert plans["1"]["Δ peak"].endswith(("MiB", "KiB")) and "+" in plans["1"]["Δ peak"], plans
     d.picture("4-compared")
     d.quit()
@@ -253,7 +253,7 @@ def plan_for_8192_devices_and_its_runner_up(world, portal):
     d.fill(plans="candidate:2")
     show_table_of_comparison(d)
     until("both plans", lambda: d.all(("push button",), "Plans 2"))
-    rows = d.rows("Compare")
+    rows = d.rows("Differences")
     assert sum(row["Verdict"].endswith("equivalent") for row in rows) == 2, rows
     d.picture("6-compared")
     d.quit()
