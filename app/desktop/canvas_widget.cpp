@@ -244,8 +244,7 @@ void CanvasWidget::paintEvent(QPaintEvent*) {
   if (!drawn) {
     painter.setPen(colour(colours().dim));
     const QString reason = damaged_ ? tr("The picture cannot be drawn: its data is damaged.") : empty_;
-    painter.drawText(rect().adjusted(24, 24, -24, -24), int(Qt::AlignCenter) | int(Qt::TextWordWrap),
-                     !stale_.isEmpty() && !damaged_ ? reason + "\n\n" + stale_ : reason);
+    painter.drawText(rect().adjusted(24, 24, -24, -24), int(Qt::AlignCenter) | int(Qt::TextWordWrap), reason);
   } else if (!stale_.isEmpty()) {
     paint_stale(painter);
   }
@@ -261,7 +260,7 @@ void CanvasWidget::paint_stale(QPainter& painter) const {
   QColor veil = colour(colours().background);
   veil.setAlpha(150);
   painter.fillRect(rect(), veil);
-  const QString text = painter.fontMetrics().elidedText(tr("of an older text: %1").arg(stale_), Qt::ElideRight, width() - 40);
+  const QString text = painter.fontMetrics().elidedText(stale_, Qt::ElideRight, width() - 40);
   QRect plate = painter.fontMetrics().boundingRect(text).adjusted(-10, -5, 10, 5);
   plate.moveCenter({width() / 2, 0});
   plate.moveTop(30);

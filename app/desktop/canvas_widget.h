@@ -30,7 +30,7 @@ class CanvasWidget : public QWidget {
   CanvasWidget(const QString& id, const QString& title, std::string scene, viz::FontFiles fonts,
                QWidget* parent = nullptr);
 
-  // `empty`: what to say where there is no picture; `stale`: why the picture is not of the text as it stands.
+  // `empty`: what to say where there is no picture; `stale`: what it is of instead of the plan as it stands, and why.
   void show_picture(int document, const CanvasPicture& picture, const QString& stale, const QString& empty);
   void set_theme(Theme theme);
   void apply_key(viz::Key key);  // as if it had been pressed

@@ -63,7 +63,7 @@ void Chip::show_fact(const session::Fact& fact, bool current, const QString& rea
   setCursor(active ? Qt::PointingHandCursor : Qt::ArrowCursor);
   QStringList lines{whole_text()};
   if (!fact.cell.tip.empty()) lines << shown_text(fact.cell.tip);
-  if (!current && !reason.isEmpty()) lines << tr("of an older text: %1").arg(reason);
+  if (!current && !reason.isEmpty()) lines << reason;
   setToolTip(lines.join('\n'));
   setAccessibleName(lines.join(", "));
   updateGeometry();

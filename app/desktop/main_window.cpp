@@ -167,19 +167,11 @@ void MainWindow::show_canvases(const Shown& shown) {
   const session::Document* d = shown.state.document();
   for (const session::CanvasInfo& info : session::canvases()) {
     CanvasWidget* view = canvas(info.id);
-    QString empty;
-    if (d) {
-      empty = text(info.empty);
-      if (d->latest && d->latest->state == session::PictureState::open)
-        empty = tr("The plan leaves arguments open: Problems says which, and what is legal there.");
-      else if (d->latest && d->latest->state == session::PictureState::refused && !d->draft.text().empty())
-        empty = tr("The plan has errors: Problems says which. The picture appears once there are none.");
-      else if (d->busy)
-        empty = tr("The plan is being evaluated.");
-    }
+    const auto words = shown.words.find(info.id);
+    const session::CanvasWords said = words == shown.words.end() ? session::CanvasWords{} : words->second;
     const auto found = shown.canvases.find(info.id);
     view->show_picture(d ? d->id : 0, found == shown.canvases.end() ? CanvasPicture{} : found->second,
-                       text(shown.stale), empty);
+                       text(said.stale), text(said.empty));
   }
 }
 

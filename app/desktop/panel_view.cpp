@@ -142,7 +142,7 @@ void PanelView::show_panel(std::shared_ptr<const session::Panel> panel) {
   chips_->show_facts(panel_->facts, panel_->current, reason);
   commands_->show_facts(facts_of(panel_->commands), true, {});
   reason_->setVisible(!panel_->current && !reason.isEmpty());
-  reason_->setText(tr("of an older text: %1").arg(reason));
+  reason_->setText(reason);
   reason_->setToolTip(reason_->text());
   empty_->setText(panel_->facts.empty() || panel_->kind != session::PanelKind::facts ? text(panel_->empty) : QString());
   stack_->setCurrentWidget(has_rows() ? body_ : empty_room_);

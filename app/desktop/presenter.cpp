@@ -75,11 +75,9 @@ void Presenter::add_canvases(Shown& shown, const std::set<std::string>& wanted) 
   });
   const session::Document* d = shown.state.document();
   if (!d) return;
-  session::Panel reason;
-  session::say_whether_current(reason, *d);
-  shown.stale = reason.current ? std::string() : reason.reason.empty() ? "the plan has been changed" : reason.reason;
   for (const session::CanvasInfo& info : session::canvases()) {
     if (!wanted.contains(std::string("canvas.") + info.id)) continue;
+    shown.words[info.id] = session::words_of(info, shown.state);
     session::CanvasSource source = info.source(shown.state);
     if (!source.of) continue;
     Drawn& drawn = drawn_[{d->id, info.id}];

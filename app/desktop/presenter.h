@@ -32,7 +32,7 @@ struct Shown {
   session::State state;
   std::map<std::string, std::shared_ptr<const session::Panel>> panels;  // those that are looked at
   std::map<std::string, CanvasPicture> canvases;                        // those that are looked at, of the current document
-  std::string stale;                                                    // why they are not of the text as it stands
+  std::map<std::string, session::CanvasWords> words;                    // of them, whether there is a picture or not
   std::uint64_t typed = 0;                                              // how many of the texts sent by type() are in the state
 };
 

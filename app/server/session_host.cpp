@@ -122,24 +122,23 @@ std::string SessionHost::tag_of(KeptCanvas& kept, const session::CanvasInfo& inf
 Made SessionHost::canvases() {
   const std::uint64_t now = revision_;
   const State s = session_.state();
-  session::Panel current;
-  if (const session::Document* d = s.document()) session::say_whether_current(current, *d);
   Json out = Json::array();
   for (const session::CanvasInfo& c : session::canvases()) {
     KeptCanvas& kept = canvases_.at(c.id);
     const std::lock_guard lock(kept.mutex);
     const std::string etag = tag_of(kept, c, s);
+    const session::CanvasWords words = session::words_of(c, s);
     const session::Document* d = s.document();
     const bool set = d && d->views.contains(c.id);
     out.push_back({{"id", c.id},
                    {"scene", c.scene},
                    {"title", c.title},
                    {"twin", c.twin},
-                   {"empty", c.empty},
+                   {"empty", words.empty},
                    {"model", etag.empty() ? Json() : Json(etag)},
                    {"view", set ? Json::parse(d->views.at(c.id)) : Json()},
-                   {"current", current.current},
-                   {"reason", current.reason}});
+                   {"current", words.stale.empty()},
+                   {"reason", words.stale}});
   }
   return {json_body({{"canvases", std::move(out)}}), now};
 }

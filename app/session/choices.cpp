@@ -40,9 +40,8 @@ std::vector<Choice> lines(const std::string& text) {
 
 // Axes, in the order of their declaration, with the places that they make.
 const plan::Decisions* decisions(const Document& d) {
-  if (!d.shown) return nullptr;
-  return d.shown->evaluation ? &d.shown->evaluation->made.decisions : d.shown->open ? &d.shown->open->decisions
-      : nullptr;
+  if (!d.valid) return nullptr;
+  return d.valid->evaluation ? &d.valid->evaluation->made.decisions : &d.valid->open->decisions;
 }
 
 std::vector<Choice> factors(const State& s) {

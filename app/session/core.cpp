@@ -17,9 +17,13 @@ Evaluator::Request request(const Document& d, int key, const std::string& text) 
   return {key, d.model, text, d.path.empty() ? d.name : d.path, d.cluster};
 }
 
+// The last picture stays where this one has none.
 void take(Document& d, const std::shared_ptr<const Picture>& p) {
   d.latest = p;
-  if (p->state != PictureState::refused) d.shown = p;
+  if (!d.shown_of.empty()) d.shown.reset();
+  d.shown_of.clear();
+  if (p->state != PictureState::refused) d.valid = p;
+  if (p->evaluation) d.shown = p;
 }
 
 }  // namespace
@@ -291,19 +295,19 @@ void Core::reselect() {
 
 void Core::inspect() {
   const Document* d = document();
-  const bool possible = d && state.selected && d->current() && d->shown->sized;
+  const bool possible = d && state.selected && d->current(d->valid) && d->valid->sized;
   if (!possible) {
     inspector->forget();
     inspected.reset();
     return;
   }
-  if (inspected && asked_selection == state.selection && inspected->evaluation == d->shown->evaluation &&
-      inspected->open == d->shown->open)
+  if (inspected && asked_selection == state.selection && inspected->evaluation == d->valid->evaluation &&
+      inspected->open == d->valid->open)
     return;  // under way, or known
   asked_selection = state.selection;
-  inspected = d->shown;
-  inspector->ask({d->model, d->shown, state.selected,
-                  {.document = d->id, .text = d->shown->text, .cluster = d->cluster, .selection = state.selection}});
+  inspected = d->valid;
+  inspector->ask({d->model, d->valid, state.selected,
+                  {.document = d->id, .text = d->valid->text, .cluster = d->cluster, .selection = state.selection}});
 }
 
 void Core::study_task() {

@@ -90,9 +90,9 @@ class Menu {
     if (!document_ || i.has("none")) return general();
     const Selection s = chosen_by(i);
     Selected means;
-    if (document_->shown && document_->shown->sized) {
+    if (document_->valid) {
       const Result<plan::Plan> p = plan::parse_plan(document_->draft.text(), document_->name);
-      means = selected(s, *document_->shown->sized, *p.value);
+      means = selected(s, *document_->valid->sized, *p.value);
     }
     out_.title = s.statement > 0     ? "line " + std::to_string(s.statement)
                  : !s.place.empty()  ? s.place
@@ -206,8 +206,8 @@ class Menu {
       return;
     }
     std::set<std::string> factors{"none"};
-    if (document_->shown && document_->shown->sized && !means.of_parameters()) {
-      const Graph& g = document_->shown->sized->graph;
+    if (document_->valid && !means.of_parameters()) {
+      const Graph& g = document_->valid->sized->graph;
       for (const OpId op : means.operators)
         for (const Factor& f : g.ops[static_cast<std::size_t>(op)].factors)
           if (f.kind != FactorKind::frozen && !f.name.empty()) factors.insert(f.name);

@@ -105,7 +105,7 @@ struct Panel {
   std::string id, title;
   PanelKind kind = PanelKind::table;
   std::string empty = {};  // where there is nothing to show: what it is for, and the first step
-  bool current = true;     // false: what is shown is of an older text of the plan, for `reason`
+  bool current = true;     // false: what is shown is not of the plan as it stands; `reason` says of what, and why
   std::string reason = {};
   std::vector<Fact> facts = {};
   std::string rows_id = "rows";

@@ -188,7 +188,9 @@ struct Document {
   std::vector<std::pair<RowId, Draft>> later;
   std::shared_ptr<const std::vector<Version>> versions;
   std::shared_ptr<const Picture> latest;          // of the newest text that an answer is there for
-  std::shared_ptr<const Picture> shown;           // the last one with a prediction, or open
+  std::shared_ptr<const Picture> valid;           // the last one without errors: open, or with a prediction
+  std::shared_ptr<const Picture> shown;           // the last one with a prediction
+  std::string shown_of;                           // the name of another plan that `shown` is of, until this one has been evaluated
   std::shared_ptr<const Picture> base;            // of the kept text
   std::shared_ptr<const PlannerAnswer> planner;   // of the last search
   std::shared_ptr<const std::vector<RunEntry>> runs = std::make_shared<const std::vector<RunEntry>>();  // of its versions
@@ -203,7 +205,10 @@ struct Document {
 
   bool modified() const { return draft.text() != saved; }
   // Whether what is shown is of the text as it stands, on the cluster that is chosen.
-  bool current() const { return shown && shown->text == draft.text() && shown->cluster_name == cluster; }
+  bool current() const { return current(shown); }
+  bool current(const std::shared_ptr<const Picture>& p) const {
+    return p && p->text == draft.text() && p->cluster_name == cluster;
+  }
 };
 
 // What of tensors is shown, whichever is selected.

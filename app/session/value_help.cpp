@@ -64,9 +64,9 @@ Completion complete_value(const State& s, const Invocation& begun, const std::st
 std::string value_note(const State& s, const Invocation& begun, const std::string& argument, const std::string& value) {
   const Document* d = s.document();
   const std::string words = d && !value.empty() ? selector_of(s, begun, argument, value) : "";
-  if (words.empty() || !d->shown || !d->shown->sized) return "";
+  if (words.empty() || !d->valid) return "";
   const Result<plan::Plan> p = plan::parse_plan(d->draft.text(), d->name);
-  const Selected means = selected(Selection{words, "", "", 0}, *d->shown->sized, *p.value);
+  const Selected means = selected(Selection{words, "", "", 0}, *d->valid->sized, *p.value);
   if (!means.problem.empty()) return "✗ " + means.problem;
   const bool rows = means.of_parameters();
   const std::size_t count = rows ? means.parameters.size() : means.operators.size();

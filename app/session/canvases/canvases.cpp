@@ -1,6 +1,7 @@
 #include "app/session/canvases/canvases.h"
 
 #include "app/session/comparison_page.h"
+#include "app/session/panels/panels.h"
 
 namespace planscope::session {
 
@@ -37,6 +38,24 @@ std::span<const CanvasInfo> canvases() {
        compare_source, compare_model, no_marks, {{".html", comparison_page}}},
   };
   return all;
+}
+
+CanvasWords words_of(const CanvasInfo& c, const State& s) {
+  CanvasWords out{.stale = {}, .empty = c.empty};
+  const Document* d = s.document();
+  if (!d) return out;
+  Panel p;
+  say_whether_current(p, *d);
+  if (d->shown) out.stale = p.reason;
+  const bool refused = d->latest && d->latest->state == PictureState::refused;
+  if (d->latest && d->latest->state == PictureState::open)
+    out.empty = "The plan leaves arguments open: Problems says which, and what is legal there.";
+  else if (refused && !d->draft.text().empty())
+    out.empty = "The plan has errors: Problems says which. The picture appears once there are none.";
+  else if (d->busy)
+    out.empty = "The plan is being evaluated.";
+  if (refused && !p.reason.empty()) out.empty += "\n\n" + p.reason;
+  return out;
 }
 
 }  // namespace planscope::session

@@ -40,6 +40,13 @@ struct CanvasInfo {
 };
 std::span<const CanvasInfo> canvases();
 
+// What a surface says of a canvas beside its picture.
+struct CanvasWords {
+  std::string stale;  // over a picture that is not of the plan as it stands: of what it is, and why
+  std::string empty;  // where there is none: what the canvas is for, and the first step, or what is in the way
+};
+CanvasWords words_of(const CanvasInfo&, const State&);
+
 CanvasSource compare_source(const State&);
 std::string compare_model(const State&);
 std::vector<std::string> no_marks(const State&);

@@ -92,6 +92,15 @@ int open_already(const State& s, const Document& wanted) {
   return -1;
 }
 
+// Until a plan has been evaluated, the picture of the one that was open before stays, where it is of the same model.
+void keep_picture(Document& d, const Document* before) {
+  if (!before || d.draft.text().empty() || !before->shown) return;
+  const Model &a = *d.model->model, &b = *before->model->model;
+  if (a.digest != b.digest || a.path != b.path) return;
+  d.shown = before->shown;
+  d.shown_of = before->shown_of.empty() ? before->name : before->shown_of;
+}
+
 Result<Done> open(Core& c, const Invocation& i) {
   if (i.has("link")) return open_link(c, i.get("link"));
   Document d;
@@ -127,6 +136,7 @@ Result<Done> open(Core& c, const Invocation& i) {
   if (const Result<Cluster> cluster = open_cluster(d.cluster, 1, w); cluster.ok())
     d.chosen = std::make_shared<const Cluster>(*cluster.value);
   d.draft = Draft(text);
+  keep_picture(d, c.document());
   return add(c, std::move(d));
 }
 

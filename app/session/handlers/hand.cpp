@@ -46,7 +46,7 @@ std::optional<Diagnostic> error_of(Core& c, const std::string& text) {
 // What is in the way of a statement. A plan that fails already may become another one that does.
 std::optional<Diagnostic> fails(Core& c, const WithStatement& with, const std::string& statement) {
   const Document& d = *c.document();
-  if (d.current() ? !d.shown->evaluation : error_of(c, d.draft.text()).has_value()) return std::nullopt;
+  if (d.current(d.valid) ? !d.valid->evaluation : error_of(c, d.draft.text()).has_value()) return std::nullopt;
   const std::optional<Diagnostic> wrong = error_of(c, with.text);
   if (!wrong) return std::nullopt;
   Diagnostic out = error(said_of(*wrong, with.line));
@@ -63,7 +63,7 @@ Result<Done> try_statement_of(Core& c, const Invocation& i) {
   Document& d = *c.document();
   const Result<plan::Statement> s = plan::parse_statement(i.get("statement"));
   if (!s.ok()) return s.diagnostics;
-  if (!d.current() || !d.shown->evaluation)
+  if (!d.current())
     return error("there is nothing to compare with",
                  d.busy ? "the plan is being evaluated" : "the plan has no prediction");
   TriedStatement about{.statement = i.get("statement"), .text = d.draft.text(), .cluster = d.cluster};
@@ -110,7 +110,7 @@ Result<Done> split(Core& c, const Invocation& i) {
 
 // The axes that split something of the selection in the text as it stands, which may not have been evaluated yet.
 Result<std::vector<std::string>> splitting(Core& c, const Document& d, const Selected& s) {
-  if (!d.shown || !d.shown->cluster)
+  if (!d.valid)
     return error("the axes that split them are not known", "no plan has been evaluated", "whole by AXIS");
   const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
   if (!p.ok()) return p.diagnostics;
@@ -119,7 +119,7 @@ Result<std::vector<std::string>> splitting(Core& c, const Document& d, const Sel
   if (!decided->decisions.complete)
     return error("the axes that split them are not known", "the plan leaves arguments open", "whole by AXIS");
   const auto sized = decided->sized;
-  const Result<Materialized> made = materialize(std::move(*decided.value), *d.shown->cluster);
+  const Result<Materialized> made = materialize(std::move(*decided.value), *d.valid->cluster);
   if (!made.ok()) return made.diagnostics;
   std::vector<std::string> out;
   const OperatorFacts facts(*made, sized->info);

@@ -54,8 +54,9 @@ Panel chips_panel(const State& s) {
   // While there is no answer for the newest text, whatever is said is of an older one.
   say_whether_current(p, *d);
   const bool refused = d->latest && d->latest->state == PictureState::refused && d->latest->text == d->draft.text();
+  const bool open = d->current(d->valid) && d->valid->open;
   const bool pending = f.step_us && f.verdict.empty();  // of what there is a prediction for, the proof is not there yet
-  const std::string verdict = refused ? "refused" : pending ? "pending" : f.verdict;
+  const std::string verdict = refused ? "refused" : open ? "open" : pending ? "pending" : f.verdict;
   const Tone tone = p.current ? Tone::plain : Tone::dim;
   const bool over = f.peak_bytes && f.memory_bytes && *f.peak_bytes > *f.memory_bytes;
   const std::string memory =

@@ -18,7 +18,7 @@ namespace {
 class Grid {
  public:
   Grid(Panel& p, const Document& d) : panel_(p), document_(d) {
-    const bool known = d.latest && d.latest->text == d.draft.text() && d.latest->cluster_name == d.cluster;
+    const bool known = d.current(d.latest);
     if (known) {
       effects_ = d.latest->effects.get();
       errors_and_conflicts(*d.latest);
@@ -229,7 +229,7 @@ Panel constraints_panel(const State& s) {
   Grid(p, *d).run();
   const int selected = s.selection.statement;
   for (TableRow& row : p.rows) row.selected = selected > 0 && row.id == std::to_string(selected);
-  p.current = d->latest && d->latest->text == d->draft.text() && d->latest->cluster_name == d->cluster;
+  p.current = d->current(d->latest);
   if (!p.current) p.reason = "the newest text is being evaluated";
   return p;
 }

@@ -76,10 +76,11 @@ Cell peak_delta_cell(const Tried& t) {
 void say_whether_inspected(Panel& p, const State& s) {
   const Inspection& i = *s.inspection;
   const Document& d = *s.document();
+  if (i.text == d.draft.text() && i.cluster == d.cluster && i.selection == s.selection) return;
   say_whether_current(p, d);
   if (!p.current) return;
-  p.current = i.text == d.draft.text() && i.cluster == d.cluster && i.selection == s.selection;
-  if (!p.current) p.reason = "the selection is being looked at";
+  p.current = false;
+  p.reason = "the selection is being looked at";
 }
 
 Panel operator_panel(const State& s) {

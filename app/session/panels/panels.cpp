@@ -75,21 +75,32 @@ Result<Panel> make_whole_panel(std::string_view id, const State& s) {
   return (*p)->whole ? (*p)->whole(s) : (*p)->make(s);
 }
 
-void say_whether_current(Panel& p, const Document& d) {
-  p.current = d.current() || (!d.shown && d.draft.text().empty());
-  if (p.current) return;
-  if (d.shown && d.shown->cluster_name != d.cluster && d.busy)
-    p.reason = "the plan is being evaluated on " + d.cluster;
-  else if (d.busy)
-    p.reason = "the newest text is being evaluated";
-  else if (d.latest && d.latest->state == PictureState::refused) {
-    p.reason = "the newest text has errors";
+namespace {
+
+// Why there is no picture of the text as it stands.
+std::string why_not_current(const Document& d) {
+  if (d.shown && d.shown->cluster_name != d.cluster && d.busy) return "the plan is being evaluated on " + d.cluster;
+  if (d.busy) return "the newest text is being evaluated";
+  if (d.latest && d.latest->state == PictureState::open) return "the plan leaves arguments open";
+  if (d.latest && d.latest->state == PictureState::refused) {
     for (const Diagnostic& e : d.latest->diagnostics)
-      if (e.severity == Severity::error) {
-        p.reason = (e.line ? "line " + std::to_string(e.line) + ": " : "") + e.what;
-        break;
-      }
+      if (e.severity == Severity::error) return (e.line ? "line " + std::to_string(e.line) + ": " : "") + e.what;
+    return "the newest text has errors";
   }
+  return "the plan has been changed";
+}
+
+}  // namespace
+
+void say_whether_current(Panel& p, const Document& d) {
+  const bool nothing_to_show = d.draft.text().empty() || (d.current(d.valid) && d.valid->open);
+  p.current = d.current() || (!d.shown && nothing_to_show);
+  if (p.current) return;
+  p.reason = why_not_current(d);
+  if (!d.shown_of.empty())
+    p.reason = "of the plan '" + d.shown_of + "': " + p.reason;
+  else if (d.shown)
+    p.reason = "of an older text: " + p.reason;
 }
 
 Tone tone_of_verdict(const std::string& verdict) {

@@ -65,7 +65,7 @@ Panel verify_panel(const State&);
 Panel views_panel(const State&);
 Panel workspace_panel(const State&);
 
-// Marks a panel as being of an older text where it is, with the reason.
+// Marks a panel as not being of the text as it stands where it is not, and says in words what it is of, and why.
 void say_whether_current(Panel&, const Document&);
 Tone tone_of_verdict(const std::string& verdict);
 

@@ -87,8 +87,8 @@ Panel problems_panel(const State& s) {
   if (!d || !d->latest) return p;
   for (const Diagnostic& m : d->latest->diagnostics) add(p, m);
   if (d->latest->open) add_open(p, *d->latest->open);
-  p.current = d->latest->text == d->draft.text() && d->latest->cluster_name == d->cluster;
-  if (!p.current) p.reason = "the newest text is being evaluated";
+  p.current = d->current(d->latest);
+  if (!p.current) p.reason = "of an older text: the newest text is being evaluated";
   return p;
 }
 

@@ -21,7 +21,7 @@ Panel verify_panel(const State& s) {
   p.empty = "Says whether a plan computes what the model computes. Open a model and write a plan.";
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->verified) {
-    p.facts = {{"verdict", "Verdict", cell(d && d->shown && d->shown->open ? Json("open") : Json())}};
+    p.facts = {{"verdict", "Verdict", cell(d && d->valid && d->valid->open ? Json("open") : Json())}};
     return p;
   }
   say_whether_current(p, *d);

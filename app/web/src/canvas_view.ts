@@ -78,7 +78,7 @@ export class CanvasView {
   async show(info: CanvasInfo): Promise<void> {
     const moved = info.view !== null && JSON.stringify(info.view) !== JSON.stringify(this.info.view);
     this.info = info;
-    this.stale.textContent = info.current || !info.reason ? "" : `of an older text: ${info.reason}`;
+    this.stale.textContent = info.current ? "" : info.reason;
     this.stale.hidden = this.stale.textContent === "" || !info.model;
     this.element.classList.toggle("old", !info.current && info.model !== null);
     this.wanted = info.model ?? "";
@@ -130,8 +130,7 @@ export class CanvasView {
   }
 
   private say(): void {
-    const text =
-      this.problem || (this.wanted ? "" : this.info.empty + (this.info.reason ? `\n\n${this.info.reason}` : ""));
+    const text = this.problem || (this.wanted ? "" : this.info.empty);
     this.said.textContent = text;
     this.said.hidden = text === "";
     this.picture.classList.toggle("nothing", text !== "");

@@ -63,7 +63,7 @@ export class PanelView {
     if (same && !this.script) return;
     if (!same) {
       this.facts.replaceChildren(this.commandsOf(p), chips(p.facts, p.current, (c) => this.host.run(c)));
-      const old = !p.current && p.reason ? `of an older text: ${p.reason}` : "";
+      const old = p.current ? "" : (p.reason ?? "");
       this.reason.textContent = old;
       this.reason.title = old;
       this.reason.hidden = old === "";
