@@ -102,25 +102,30 @@ Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::
   return d;
 }
 
-// Collects numbers that keep the value of the file; equal ones become one warning.
-class Staying {
+// Collects warnings; those that say the same of several operators become one.
+class Warnings {
  public:
-  void add(const std::string& op, double literal, const std::string& as, const Changed::Size& size, std::int64_t file) {
+  // A number that keeps the value of the file.
+  void stays(const std::string& op, double literal, const std::string& as, const Changed::Size& size, std::int64_t file) {
     char number[32];
     std::snprintf(number, sizeof number, "%.6g", literal);
-    const auto alike = [&](const Of& o) { return o.number == number && o.as == as && o.file == file; };
-    const auto found = std::find_if(all_.begin(), all_.end(), alike);
-    if (found != all_.end()) return void(++found->others);
-    all_.push_back({op, number, as, size, file, 0});
+    add(op, "its number " + std::string(number) + " stays " + number,
+        "it may be " + as + ", where " + std::to_string(file) + " is the size of " + size.name +
+            " in the file; whether it is cannot be known",
+        "if it is, export the model with " + size.name + "=" + std::to_string(size.current));
+  }
+  // Which part of a dimension is meant: it is taken for one of several ways.
+  void taken(const std::string& op, const std::string& here, const std::string& there, const std::string& name,
+             std::int64_t current) {
+    add(op, "it " + here + " here, where the file has " + there,
+        "the file has numbers alone; whether they are made of the size of " + name + " cannot be known",
+        "if another part is meant, export the model with " + name + "=" + std::to_string(current));
   }
 
   void tell(std::vector<Diagnostic>& out) const {
     for (const Of& o : all_) {
       const std::string also = o.others == 0 ? "" : " (and in " + std::to_string(o.others) + (o.others == 1 ? " other operator)" : " other operators)");
-      Diagnostic d = warning("its number " + o.number + " stays " + o.number + also,
-                             "it may be " + o.as + ", where " + std::to_string(o.file) + " is the size of " + o.size.name +
-                                 " in the file; whether it is cannot be known",
-                             "if it is, export the model with " + o.size.name + "=" + std::to_string(o.size.current));
+      Diagnostic d = warning(o.what + also, o.why, o.hint);
       d.subject = o.op;
       out.push_back(std::move(d));
     }
@@ -128,13 +133,102 @@ class Staying {
 
  private:
   struct Of {
-    std::string op, number, as;
-    Changed::Size size;
-    std::int64_t file = 0;
+    std::string op, what, why, hint;
     int others = 0;
   };
+  void add(const std::string& op, const std::string& what, const std::string& why, const std::string& hint) {
+    const auto found = std::find_if(all_.begin(), all_.end(), [&](const Of& o) { return o.what == what && o.why == why; });
+    if (found != all_.end()) return void(++found->others);
+    all_.push_back({op, what, why, hint, 0});
+  }
   std::vector<Of> all_;
 };
+
+// A dimension of an operator's first operand that has another size than in the file.
+struct ChangedDim {
+  std::size_t dim = 0;
+  std::int64_t file = 0, current = 0;
+  std::string name;
+};
+
+std::optional<ChangedDim> changed_dim(const Graph& g, const Op& op, std::optional<std::int64_t> dim) {
+  if (op.inputs.empty() || op.inputs[0].tensor < 0 || !dim || *dim < 0) return std::nullopt;
+  const TensorId t = op.inputs[0].tensor;
+  const auto at = static_cast<std::size_t>(*dim);
+  if (at >= file_sizes(g, t).size()) return std::nullopt;
+  ChangedDim out{at, file_sizes(g, t)[at], g.size(t, static_cast<int>(at)), name_of(g, g.tensors[static_cast<std::size_t>(t)].dims[at])};
+  if (out.file == out.current) return std::nullopt;
+  if (out.name.empty()) out.name = std::to_string(out.file);
+  return out;
+}
+
+std::string of(std::int64_t size) { return " of " + std::to_string(size); }
+
+// A slice between places that are not counted from the end; `x[1:]` is none: it is all but the first at any size.
+void tell_slice(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+  const auto c = changed_dim(g, op, int_argument(n, "dim"));
+  const std::int64_t start = int_argument(n, "start").value_or(0), end = int_argument(n, "end").value_or(0);
+  if (!c || n.like >= 0 || (start <= 1 && end == c->file) || op.outputs.empty()) return;
+  const TensorId made = op.outputs[0].tensor;
+  const std::int64_t length = file_sizes(g, made)[c->dim], now = g.size(made, static_cast<int>(c->dim));
+  const std::int64_t begin = length > 0 && now != length && start % length == 0 ? start / length * now : start;
+  const auto places = [](std::int64_t from, std::int64_t to) { return std::to_string(from) + " to " + std::to_string(to); };
+  const std::int64_t step = std::max<std::int64_t>(1, int_argument(n, "step").value_or(1));
+  out.taken(n.name(), "takes " + places(begin, begin + (now - 1) * step + 1) + of(c->current), places(start, end) + of(c->file), c->name, c->current);
+}
+
+// Pieces of equal sizes: as many of them as in the file, whose sizes follow. A chunk says so, a split says the size.
+void tell_split(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+  const auto c = changed_dim(g, op, int_argument(n, "dim"));
+  if (!c || op.outputs.size() < 2 || n.kind == "chunk" || n.kind == "tensor_split") return;
+  const TensorId made = op.outputs[0].tensor;
+  if (made < 0) return;
+  const std::int64_t piece = file_sizes(g, made)[c->dim], now = g.size(made, static_cast<int>(c->dim));
+  out.taken(n.name(), "makes pieces of " + std::to_string(now), "pieces of " + std::to_string(piece), c->name, c->current);
+}
+
+// A view that makes several dimensions of one.
+void tell_view(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+  const TensorId t = op.inputs[0].tensor, made = op.outputs[0].tensor;
+  const auto& result = g.tensors[static_cast<std::size_t>(made)].dims;
+  for (std::size_t d = 0; d < file_sizes(g, t).size(); ++d) {
+    const auto c = changed_dim(g, op, static_cast<std::int64_t>(d));
+    const std::vector<ClassId>& parts = g.tensors[static_cast<std::size_t>(t)].dims[d];
+    if (!c || parts.size() < 2) continue;
+    std::string here, there;
+    int dims = 0;
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      const bool inside = !result[k].empty() && std::all_of(result[k].begin(), result[k].end(), [&](ClassId p) {
+        return std::find(parts.begin(), parts.end(), p) != parts.end();
+      });
+      if (!inside || file_sizes(g, made)[k] < 2) continue;
+      here += (dims > 0 ? " × " : "") + std::to_string(g.size(made, static_cast<int>(k)));
+      there += (dims > 0 ? " × " : "") + std::to_string(file_sizes(g, made)[k]);
+      ++dims;
+    }
+    if (dims > 1) out.taken(n.name(), "makes " + here + of(c->current), there + of(c->file), c->name, c->current);
+  }
+}
+
+// What is added at the ends of a dimension; a few, as before a convolution, are so at any size.
+void tell_pad(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+  constexpr std::int64_t few = 3;
+  const auto* pad = ints_argument(n, "pad");
+  if (!pad || op.inputs.empty() || op.inputs[0].tensor < 0) return;
+  const std::size_t rank = file_sizes(g, op.inputs[0].tensor).size();
+  for (std::size_t k = 0; k < pad->size() && k / 2 < rank; ++k)
+    if (const auto c = changed_dim(g, op, static_cast<std::int64_t>(rank - 1 - k / 2)); c && std::abs((*pad)[k]) > few)
+      out.taken(n.name(), "adds " + std::to_string((*pad)[k]) + " to " + std::to_string(c->current),
+                std::to_string((*pad)[k]) + " to " + std::to_string(c->file), c->name, c->current);
+}
+
+void tell_part(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+  if (op.inputs.empty() || op.outputs.empty() || op.inputs[0].tensor < 0 || op.outputs[0].tensor < 0) return;
+  if (n.target == "aten::slice.Tensor") tell_slice(g, op, n, out);
+  if (n.target == "aten::split_with_sizes") tell_split(g, op, n, out);
+  if (n.target == "aten::view") tell_view(g, op, n, out);
+  if (n.target == "aten::pad" || n.target == "aten::constant_pad_nd") tell_pad(g, op, n, out);
+}
 
 // A factory that makes as many elements as an input has in the file, and not more or fewer here: an index list that no longer
 // names every row, as `arange(7, -1, -1)`.
@@ -168,7 +262,8 @@ std::string made_of(double number, std::int64_t size) {
   const std::pair<double, std::string> ways[] = {
       {n, s},           {1 / n, "1/" + s},          {n - 1, s + " - 1"},          {1 / (n - 1), "1/(" + s + " - 1)"},
       {2 * n, "2 × " + s}, {std::floor(n / 2), s + " / 2"}, {std::sqrt(n), "√" + s}, {1 / std::sqrt(n), "1/√" + s},
-      {std::log(n), "log " + s}};
+      {std::log(n), "log " + s}, {2 * n - 1, "2 × " + s + " - 1"}, {n * n, s + "²"}, {n * (n - 1), s + " × (" + s + " - 1)"},
+      {std::floor(n / 4), s + " / 4"}};
   for (const auto& [way, text] : ways) {
     // Small numbers, and parts of that many, are numbers of their own more often than a size's: 2 is not √4.
     const double whole = way < 1 ? 1 / way : way;
@@ -181,12 +276,14 @@ std::string made_of(double number, std::int64_t size) {
 
 // The numbers that an operator computes with: not those that name dimensions, places or ways to compute.
 std::vector<double> numbers(const Node& n) {
-  static const std::set<std::string_view> computed_with = {"other", "value", "fill_value", "min", "max", "self"};
+  static const std::set<std::string_view> computed_with = {"other", "value",    "fill_value", "min", "max",
+                                                           "self",  "diagonal", "k",          "shifts"};
   std::vector<double> out;
   for (const NamedArgument& a : n.arguments) {
     if (!computed_with.contains(a.name)) continue;
     if (const auto* d = std::get_if<double>(&a.value)) out.push_back(*d);
     if (const auto* i = std::get_if<std::int64_t>(&a.value)) out.push_back(static_cast<double>(*i));
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a.value)) out.insert(out.end(), list->begin(), list->end());
   }
   return out;
 }
@@ -197,10 +294,11 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
   std::vector<Diagnostic> out;
   const Changed changed = changed_sizes(g);
   if (changed.classes.empty()) return out;
-  Staying found;
+  Warnings found;
   std::vector<Classes> reached(g.tensors.size(), 0);  // classes that a value depends on
   for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t)
     reached[static_cast<std::size_t>(t)] = changed.of(g, t);
+  std::vector<bool> of_numbers(g.tensors.size(), false);  // made of no input and no parameter
   for (OpId id = 0; id < static_cast<OpId>(g.ops.size()); ++id) {
     const Op& op = g.ops[static_cast<std::size_t>(id)];
     const Node& n = g.node(id);
@@ -225,19 +323,23 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
       if (current != file) out.push_back(follows(n.name(), divides, file, current, join(names, " × ")));
       continue;
     }
-    // What depends on a size, or is filled for it, may be computed with that size.
-    Classes about = read;
-    if (op.inputs.empty() && !op.outputs.empty()) about = changed.of(g, op.outputs[0].tensor);
+    tell_part(g, op, n, found);
+    // What depends on something that has changed, or on numbers alone, may be computed with any of the sizes.
+    const bool numbers_alone = std::all_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) {
+      return o.tensor >= 0 && of_numbers[static_cast<std::size_t>(o.tensor)];
+    });
+    for (const Operand& o : op.outputs)
+      if (o.tensor >= 0) of_numbers[static_cast<std::size_t>(o.tensor)] = numbers_alone;
     for (const auto& [file, size] : changed.sizes) {
-      if (const std::optional<std::int64_t> own = length_of_its_own(g, op, size, file)) found.add(n.name(), *own, std::to_string(file), size, file);
+      if (const std::optional<std::int64_t> own = length_of_its_own(g, op, size, file)) found.stays(n.name(), *own, std::to_string(file), size, file);
       if (const std::optional<std::int64_t> place = place_near_end(g, op, n, changed, size, file))
-        found.add(n.name(), *place, std::to_string(file) + " - " + std::to_string(file - *place), size, file);
+        found.stays(n.name(), *place, std::to_string(file) + " - " + std::to_string(file - *place), size, file);
     }
-    if (about == 0) continue;
+    if (read == 0 && !numbers_alone) continue;
     for (const double number : numbers(n))
       for (const auto& [file, size] : changed.sizes)
-        if (const std::string as = made_of(number, file); (about & size.of) == size.of && !as.empty()) {
-          found.add(n.name(), number, as, size, file);
+        if (const std::string as = made_of(number, file); !as.empty()) {
+          found.stays(n.name(), number, as, size, file);
           break;
         }
   }

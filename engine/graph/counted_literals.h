@@ -3,7 +3,8 @@
 // batch of 8 as `sum / 8`, just as it writes a division by the number 8.
 //
 // A sum that is divided by the number of elements it runs over (canonical/divided_sums.cpp) follows the size. Any
-// other number that scales what was reduced over the dimension stays as it is.
+// other number that something is computed with stays as it is. Which part of a dimension a slice, a split or a view takes
+// follows its size as far as the rule says (family_shape.cpp).
 #include <vector>
 
 #include "engine/base/diagnostic.h"
@@ -11,8 +12,8 @@
 
 namespace planscope {
 
-// A warning for each operator whose number follows a size that is not that of the file, or equals the file's size and
-// does not follow: which of both is meant cannot be known.
+// A warning for each operator whose number follows a size that is not that of the file, or may be made of the file's size
+// and does not follow, and for each that takes a part of a dimension by numbers: which is meant cannot be known.
 std::vector<Diagnostic> counted_literals(const Graph&);
 
 }  // namespace planscope

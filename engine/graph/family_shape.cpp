@@ -131,8 +131,9 @@ bool slice(RuleContext& c) {
   const std::int64_t length = c.output_sizes()[static_cast<std::size_t>(dim)];
   const std::vector<int> f = tie_all_but(c, 0, dim);
   int out_factor = -1;
+  const bool to_end = start + length * step >= size, counted_from_end = c.node.like >= 0;
   // One element is no piece of a size that may change, unless it may be all that `x[7:]` has of 8.
-  const bool piece = length > 1 || (c.node.like < 0 && start > 0 && start + length == size);
+  const bool piece = !counted_from_end && (length > 1 || (start > 0 && to_end));
   if (piece && step == 1 && length > 0 && size % length == 0 && start % length == 0 && size / length <= 8) {
     const std::vector<int> elements = c.fresh(length), pieces = c.fresh(size / length);
     std::vector<int> both = pieces;
@@ -149,8 +150,11 @@ bool slice(RuleContext& c) {
     c.tie(0, dim, in_factor);
     const std::vector<int> out = c.fresh(length);
     out_factor = c.factor("", FactorKind::frozen, out, "a slice crosses blocks");
-    if (c.node.like >= 0)
-      c.relate(out, {}, length);  // as many of the last ones at any size
+    // As many of the last ones at any size, or of the first ones. What ends nearer to the end is taken to be counted from
+    // there; where the file does not say so, whoever changes the size is told (counted_literals.h).
+    const bool last = counted_from_end && to_end, first = !counted_from_end && !to_end && 2 * (start + length) < size;
+    if (last || (first && step == 1))
+      c.relate(out, {}, length);
     else if (step == 1)
       c.relate(out, {c.parts_of(0, dim)}, length - size);
   }

@@ -77,7 +77,8 @@ std::optional<Diagnostic> unknown_size(const Graph& g) {
       const auto i = static_cast<std::size_t>(c);
       return !related[i] && g.classes[i].size > 1 && !has(read, c);
     });
-    const auto lost = own ? changed_and_lost(g, op, made) : std::nullopt;
+    // Without a rule nothing is known of what it makes of other sizes.
+    const auto lost = own || !op.known ? changed_and_lost(g, op, op.known ? made : std::vector<ClassId>()) : std::nullopt;
     if (!lost) continue;
     const auto [tensor, dim] = *lost;
     Diagnostic d = error(

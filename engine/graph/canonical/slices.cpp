@@ -1,6 +1,8 @@
-// slice, select and their writes: non-negative, inside the operand; a slice of everything is its operand. Where the
-// place was counted from the end (`x[-1]`), it is so at any size: the node is tied to the sizes of its operand
-// (Node::like).
+// slice, select and their writes: non-negative, inside the operand; a slice of everything is its operand. Where a place
+// was counted from the end, it is so at any size: the node is tied to the sizes of its operand (Node::like). Of a slice that
+// reaches the end this is its start (`x[-3:]`), of another its end (`x[1:-1]`); one with both is two slices.
+//
+//   x[-3:-1] = x[-3:][:2]
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
@@ -17,20 +19,34 @@ std::vector<NamedArgument> bounds(std::int64_t dim, const Slice& slice) {
   return {{"dim", dim}, {"start", slice.start}, {"end", slice.end}, {"step", slice.step}};
 }
 
+ValueId emit_slice(Rewriter& rewriter, const Node& node, ValueId of, std::int64_t dim, const Slice& range,
+                   const std::vector<std::int64_t>& sizes) {
+  std::vector<NamedArgument> arguments = {{"self", Tensor{of}}};
+  for (NamedArgument& argument : bounds(dim, range)) arguments.push_back(std::move(argument));
+  return rewriter.emit(node, "aten::slice.Tensor", std::move(arguments), rewriter.value(of).dtype, sizes);
+}
+
 bool slice(Rewriter& rewriter, Node& node, std::int64_t dim, std::int64_t size) {
   ValueId self = sole_operand(node), result = node.outputs[0];
   auto range = slice_of(node, size);
   if (!range) return false;
   const Value after = rewriter.value(result);
-  std::vector<NamedArgument> arguments = {{"self", Tensor{self}}};
-  for (NamedArgument& argument : bounds(dim, *range)) arguments.push_back(std::move(argument));
   if (is_whole(*range, size)) {
     rewriter.replace(result, self);
     return true;
   }
-  const bool from_end = int_argument(node, "start").value_or(0) < 0 || node.like >= 0;
-  rewriter.replace(result, rewriter.emit(node, "aten::slice.Tensor", std::move(arguments), after.dtype, after.sizes));
-  if (from_end) rewriter.model.nodes.back().like = self;
+  const bool start_from_end = int_argument(node, "start").value_or(0) < 0;
+  const bool end_from_end = int_argument(node, "end").value_or(0) < 0;
+  if (start_from_end && range->end < size && range->step == 1) {
+    std::vector<std::int64_t> sizes = after.sizes;
+    sizes[static_cast<std::size_t>(dim)] = size - range->start;
+    const ValueId last = emit_slice(rewriter, node, self, dim, {range->start, size, 1}, sizes);
+    rewriter.model.nodes.back().like = self;
+    rewriter.replace(result, emit_slice(rewriter, node, last, dim, {0, range->end - range->start, 1}, after.sizes));
+    return true;
+  }
+  rewriter.replace(result, emit_slice(rewriter, node, self, dim, *range, after.sizes));
+  if (start_from_end || end_from_end || node.like >= 0) rewriter.model.nodes.back().like = self;
   return true;
 }
 
