@@ -1,6 +1,6 @@
 // The figures of the page, one JSON object a line: node web.mjs PLANSCOPE [SECONDS]
 // A cold browser on loopback, Llama-3 8B with a plan of 16 devices; then 50 clients that wait, and 200 requests a second
-// for so many seconds (60 unless said).
+// for so many seconds (60 unless said); then the timeline of a step with a million blocks.
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import http from "node:http";
@@ -15,6 +15,18 @@ axis mb=8
 let L = model.layers[*]
 let S = cut L into |pipe|
 trans * batch by mb, data
+use tp(L, tensor)
+assign S[i] to pipe=i
+use 1f1b(S)
+`;
+
+// 32 stages and 5,300 micro-batches: about a million blocks.
+const longPlan = `devices 256 as pipe=32 data=1 tensor=8
+model batch=5300
+axis mb=5300
+let L = model.layers[*]
+let S = cut L into |pipe|
+trans * batch by mb
 use tp(L, tensor)
 assign S[i] to pipe=i
 use 1f1b(S)
@@ -54,6 +66,66 @@ function ask(path, body) {
   });
 }
 
+async function showTimeline(page) {
+  await page.locator("#tab-centre-canvas-timeline").click();
+  await page.locator('[data-canvas="timeline"][data-drawn]').waitFor({ timeout: 60_000 });
+}
+
+// The milliseconds of each frame while the wheel goes so far in and out again.
+function zoomFrames(page, steps) {
+  return page.evaluate(async (n) => {
+    const canvas = document.querySelector('[data-canvas="timeline"] canvas');
+    const out = [];
+    for (let k = 0; k < 2 * n; ++k) {
+      const deltaY = k < n ? -100 : 100;
+      canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: 800, clientY: 200, cancelable: true }));
+      await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      out.push(Number(canvas.parentElement.dataset.ms));
+    }
+    return out;
+  }, steps);
+}
+
+// The same while the picture is dragged to the left, after the wheel has gone so far in.
+async function panFrames(page, zoom) {
+  const canvas = page.locator('[data-canvas="timeline"] canvas');
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width - 60, box.y + 200);
+  for (let k = 0; k < zoom; ++k) await page.mouse.wheel(0, -100);
+  await page.mouse.down();
+  const out = [];
+  for (let k = 1; k <= 20; ++k) {
+    await page.mouse.move(box.x + box.width - 60 - 20 * k, box.y + 200);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    out.push(Number(await canvas.evaluate((c) => c.parentElement.dataset.ms)));
+  }
+  await page.mouse.up();
+  await page.keyboard.press("Home");
+  return out;
+}
+
+async function longFigures() {
+  await set("dgx-h100x32", longPlan);
+  const timeline = JSON.parse((await ask("/api/panels/timeline?wait=60")).text);
+  const blocks = timeline.lanes.reduce((n, lane) => n + lane.blocks, 0);
+  const browser = await launch(`${root}/build/web/page/node_modules`, browserPath());
+  const page = await (await browser.newContext({ viewport: { width: 1600, height: 1000 } })).newPage();
+  await page.goto(server.url);
+  await showTimeline(page);
+  const frames = [];
+  for (const steps of [10, 20, 30]) frames.push(...(await zoomFrames(page, steps)));
+  for (const zoom of [2, 10, 20]) frames.push(...(await panFrames(page, zoom)));
+  await browser.close();
+  row(`a frame of ${blocks} blocks while zooming and panning, 95 of 100, ms`, 16, round(share(frames, 0.95)));
+}
+
+async function set(cluster, text) {
+  await ask("/api/commands", { line: `cluster ${cluster}` });
+  const written = await ask("/api/commands", { id: "text", arguments: { text } });
+  if (written.status !== 200) throw new Error(written.text);
+  await ask("/api/panels/chips?wait=60");
+}
+
 async function pageFigures() {
   const browser = await launch(`${root}/build/web/page/node_modules`, browserPath());
   const figures = { download: 0, first: [], edit: [], frame: [] };
@@ -78,19 +150,8 @@ async function pageFigures() {
     await page.waitForFunction(() => document.querySelector("[data-drawn]"), null, { polling: "raf" });
     figures.first.push(performance.now() - begin);
     figures.download = Math.max(figures.download, bytes);
-    figures.frame.push(
-      ...(await page.evaluate(async () => {
-        const canvas = document.querySelector("[data-drawn] canvas");
-        const out = [];
-        for (let k = 0; k < 40; ++k) {
-          const deltaY = k < 20 ? -100 : 100;
-          canvas.dispatchEvent(new WheelEvent("wheel", { deltaY, clientX: 800, clientY: 200, cancelable: true }));
-          await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-          out.push(Number(canvas.parentElement.dataset.ms));
-        }
-        return out;
-      })),
-    );
+    await showTimeline(page);
+    figures.frame.push(...(await zoomFrames(page, 20)));
     await page.locator(".editor .cm-content").click();
     await page.keyboard.press("Control+End");
     const before = await page.locator('.top [data-fact="step_us"]').textContent();
@@ -147,12 +208,10 @@ async function loadFigures() {
 }
 
 try {
-  await ask("/api/commands", { line: "cluster dgx-h100x2" });
-  const written = await ask("/api/commands", { id: "text", arguments: { text: plan } });
-  if (written.status !== 200) throw new Error(written.text);
-  await ask("/api/panels/chips?wait=60");
+  await set("dgx-h100x2", plan);
   await pageFigures();
   await loadFigures();
+  await longFigures();
 } finally {
   agent.destroy();
   await server.stop();

@@ -124,8 +124,8 @@ export class Commands {
     }
   }
 
-  // The revision that holds what was typed; 0: the session refuses it, and the refusal is shown. Throws Away where the text
-  // has to be sent again.
+  // The revision that holds what was typed; 0: the session refuses it, and the refusal is shown. Throws Away where the
+  // text has to be sent again.
   async type(typed: Typed, newStep: boolean): Promise<number> {
     const { from, text, document } = typed;
     try {

@@ -174,7 +174,7 @@ export function ownCommands(app: App): OwnCommand[] {
       title: "New session from here",
       menu: "File",
       keys: "",
-      about: "A page of its own on what is seen here: what is selected and edited there is not selected and edited here",
+      about: "A page that begins with what is seen here, with a selection and edits of its own",
       run: () =>
         void app.commands.guarded(
           async () => void open(api.addressOf(await api.beginSession()) + location.hash, "_blank"),

@@ -1,7 +1,7 @@
-// What the page's address says behind its #, so that it can be sent, kept and walked with the browser's back and forward:
-// what the session shows, as its link names it (the model, the version or draft of the plan, the cluster, what is selected:
-// app/session/link.h), and as `view` how this page looks at it: which tabs are in front, how wide the docks are, and the
-// view of each canvas. Members that are not known are left out of account.
+// What the page's address says behind its #, so that it can be sent, kept and walked with the browser's back and
+// forward: what the session shows, as its link names it (the model, the version or draft of the plan, the cluster,
+// what is selected: app/session/link.h), and as `view` how this page looks at it: which tabs are in front, how wide
+// the docks are, and the view of each canvas. Members that are not known are left out of account.
 import { debounced } from "./dom";
 
 export interface ViewState {

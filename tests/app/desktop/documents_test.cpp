@@ -73,6 +73,16 @@ TEST_CASE_METHOD(WindowFixture, "text that is on its way belongs to the document
   CHECK(editor().toPlainText() == two);
 }
 
+TEST_CASE_METHOD(WindowFixture, "what a command writes stays, whatever is typed before it is shown") {
+  run("open model=" + gpt2 + " plan=" + write("a.plan", two).toStdString());
+  type_at_end(editor(), "# one");
+  window->run_line("append \"# by the command\"");
+  QTest::keyClicks(&editor(), " two");  // into a text without that line
+  settle();
+  CHECK(document().draft.text() == two.toStdString() + "# one two\n# by the command\n");
+  CHECK(editor().toPlainText() == two + "# one two\n# by the command\n");
+}
+
 TEST_CASE_METHOD(WindowFixture, "a save that fails leaves the plan modified and says why, with the file's name") {
   const QString a = write("a.plan", two);
   run("open model=" + gpt2 + " plan=" + a.toStdString());

@@ -70,8 +70,8 @@ export function figure(page, id) {
   return page.locator(`.top [data-fact="${id}"]:not(.old)`);
 }
 
-// Writes the plan anew. It ends once the page shows a state of the session that has the text, so that no figure of the text
-// before is taken for one of this.
+// Writes the plan anew. It ends once the page shows a state of the session that has the text, so that no figure of the
+// text before is taken for one of this.
 export async function write(page, text) {
   await page.locator(".editor .cm-content").click();
   await page.keyboard.press("Control+A");

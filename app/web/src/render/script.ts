@@ -1,6 +1,7 @@
-// A text with marks and completions (CodeMirror 6). What is typed is sent at once, the newest alone while an answer is
-// awaited, and again where the server was away. With it goes the text that it was typed into, so that the session keeps
-// what others have written meanwhile; its text is shown once it holds all that was typed. Undo and redo are the session's.
+// A text with marks and completions (CodeMirror 6). What is typed is sent at once, the newest alone while an answer
+// is awaited, and again where the server was away. With it goes the text that it was typed into, so that the session
+// keeps what others have written meanwhile; its text is shown once it holds all that was typed. Undo and redo are
+// those of the session.
 import { autocompletion, type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { defaultKeymap, toggleComment } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";

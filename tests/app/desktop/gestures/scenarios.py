@@ -37,7 +37,7 @@ def why_all_reduce_and_sequence_parallel(world, portal):
     d.locate("o_proj", "model.layers[*].self_attn.o_proj")
     d.find("push button", "Decided by line 3 (use tp(L, tensor))")
     d.picture("2-why-operator")
-    d.command("Go to Tensor", down=1)  # the first of this name is the picture
+    d.command("Go to Readers and moves")
     d.find("push button", "Tensor model.layers.0.self_attn.o_proj:linear#0")
     written = d.find("push button", "Written by model.layers.0.self_attn.o_proj:linear#0 on all as ").name
     assert "[batch, seq, hidden] partial(tensor)" in written, written
@@ -153,7 +153,7 @@ def two_rows_contradict(world, portal):
 
 
 def show_table_of_comparison(d):
-    d.command("Go to Compare", down=1)  # the first of this name is the picture
+    d.command("Go to Differences")
 
 
 def accept_what_is_planned(d):

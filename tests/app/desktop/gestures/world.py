@@ -147,12 +147,12 @@ class Desktop:
         self.click(self.find("page tab", name))
         time.sleep(0.3)
 
-    def command(self, title, down=0):
-        """Of the list of all commands, by its name; `down`: that many after the first of this name."""
+    def command(self, title):
+        """Of the list of all commands, by its name."""
         key("ctrl+shift+p")
         self.find("list", "Any command")
         type_text(title)
-        key(*["Down"] * down, "Return")
+        key("Return")
         time.sleep(0.4)
 
     def locate(self, typed, operators):
