@@ -1,6 +1,6 @@
 #pragma once
-// The picture of a tensor as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are places, as
-// `pipe=0`.
+// The picture of a tensor as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks: `side N`, of the
+// writers and readers in their order, and `tile N` of all tiles.
 #include <memory>
 
 #include "viz/canvas/scene.h"
