@@ -74,12 +74,14 @@ const std::vector<CommandInfo>& list() {
       {"seek", "Find in timeline", "View", "Ctrl+Shift+F",
        {{"text", Kind::text, true, true, "of the name of a task, an operator, a tensor or a communicator"},
         {"which", Kind::word, false, false, "next or previous; next unless said", false}},
-       "Goes to the next block of the timeline that has it in its name, or computes or sends what is called so, and selects it."},
+       "Goes to the next block of the timeline that has it in its name, or computes or sends what is called so, and "
+       "selects it."},
       {"seek_next", "Find next in timeline", "View", "F4",
        {{"which", Kind::word, false, true, "next or previous; next unless said", false}},
        "Goes to the next block of the timeline that has what was looked for last."},
       {"slacks", "Find slack of tasks", "View", "", {},
-       "Simulates how much later the tasks of the critical path, and the longest others, may begin without a longer step."},
+       "Simulates how much later the tasks of the critical path, and the longest others, may begin without a longer "
+       "step."},
       {"expand", "Expand", "View", "",
        {{"node", Kind::text, false, true, "an id, as the panel `graph` shows them; without it, everything down to the depth"},
         {"all", Kind::text, false, false, "a kind: all nodes of that kind, in the node or anywhere"},

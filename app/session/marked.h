@@ -1,13 +1,14 @@
 #pragma once
-// What of everything that is shown belongs to the selection: canvases mark it and tables mark its rows by the same answers.
+// What of everything that is shown belongs to the selection: canvases mark it and tables mark its rows by the same
+// answers.
 //
 //   const Marked marked(state);
 //   row.selected = marked.some_of(reader.ops);
 //   row.selected = marked.tensor(edge.tensor);
 //
-// Operators bring the tensors that they make and read; a tensor, a statement and a communicator bring their operators; a
-// place what runs there. Nothing is selected: nothing belongs to it. The selected part of the step is asked for apart
-// (block marks, lanes).
+// Operators bring the tensors that they make and read; a tensor, a statement and a communicator bring their
+// operators; a place what runs there. Nothing is selected: nothing belongs to it. The selected part of the step is
+// asked for apart (block marks, lanes).
 #include <cstdint>
 #include <set>
 #include <string>

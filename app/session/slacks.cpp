@@ -25,7 +25,9 @@ class Candidates {
     std::set<std::tuple<int, SegmentId, int>> seen;
     std::vector<TaskSlack> out;
     for (TaskSlack& t : all_) {
-      const auto shown = [&](const Task& of) { return seen.emplace(of.device_class, of.segment, of.instruction).second; };
+      const auto shown = [&](const Task& of) {
+        return seen.emplace(of.device_class, of.segment, of.instruction).second;
+      };
       if (out.size() < kMostSlacks && (t.critical || shown(t.task.task))) out.push_back(std::move(t));
     }
     return out;
@@ -36,13 +38,15 @@ class Candidates {
     const bool single = t.slots.size() <= slots_from && !t.instructions.empty();
     if (!single)
       for (const SlotBlock& s : t.slots)
-        put("compute", {label(e_.made.program, s), {c, s.segment, s.index, -1}, s.start, s.end, {}, {}, {}, {}}, Stream::compute);
+        put("compute", {label(e_.made.program, s), {c, s.segment, s.index, -1}, s.start, s.end, {}, {}, {}, {}},
+            Stream::compute);
     const auto instructions = [&](const std::vector<InstructionBlock>& blocks) {
       for (const InstructionBlock& b : blocks) {
         if (b.instruction < 0) continue;
         const SlotBlock& s = t.slots[static_cast<std::size_t>(b.slot)];
         put(std::string(to_string(b.stream)),
-            {task_name(e_, s, b.instruction), {c, s.segment, s.index, b.instruction}, b.start, b.end, {}, {}, {}, {}}, b.stream);
+            {task_name(e_, s, b.instruction), {c, s.segment, s.index, b.instruction}, b.start, b.end, {}, {}, {}, {}},
+            b.stream);
       }
     };
     if (single) instructions(t.instructions);
@@ -64,7 +68,9 @@ class Candidates {
 
 void sort(std::vector<TaskSlack>& tasks) {
   std::stable_sort(tasks.begin(), tasks.end(), [](const TaskSlack& a, const TaskSlack& b) {
-    const auto key = [](const TaskSlack& t) { return std::tuple(!t.task.slack, t.task.slack.value_or(0), -t.length()); };
+    const auto key = [](const TaskSlack& t) {
+      return std::tuple(!t.task.slack, t.task.slack.value_or(0), -t.length());
+    };
     return key(a) < key(b);
   });
 }

@@ -23,7 +23,8 @@ std::string name_of(const Graph& graph, const Program& program, const Instructio
 std::string task_name(const Evaluation& e, const SlotBlock& slot, int instruction) {
   const Program& program = e.made.program;
   const Segment& s = program.segments[static_cast<std::size_t>(slot.segment)];
-  return name_of(*e.made.graph, program, s.instructions[static_cast<std::size_t>(instruction)]) + " in " + label(program, slot);
+  const Instruction& i = s.instructions[static_cast<std::size_t>(instruction)];
+  return name_of(*e.made.graph, program, i) + " in " + label(program, slot);
 }
 
 Study::Study(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Cluster> c) : evaluation_(std::move(e)), cluster_(std::move(c)) {}

@@ -1,6 +1,6 @@
 #pragma once
-// A predicted step looked at closely: its timeline, what is alive when, sums over a part of it, and how it depends on one task.
-// What has been asked is remembered, so that panels and canvases that show the same share it.
+// A predicted step looked at closely: its timeline, what is alive when, sums over a part of it, and how it depends
+// on one task. What has been asked is remembered, so that panels and canvases that show the same share it.
 //
 //   Study study(evaluation, cluster);
 //   study.timeline({});                                  // made once
@@ -63,7 +63,8 @@ struct StudiedTask {
   std::string problem;
 };
 
-// As people know it: an instruction of a run of a segment, with the operators that it computes from the first to the last.
+// As people know it: an instruction of a run of a segment, with the operators that it computes from the first to
+// the last.
 std::string task_name(const Evaluation&, const SlotBlock&, int instruction);
 
 class Study {

@@ -8,8 +8,8 @@ namespace planscope::session {
 
 namespace {
 
-// A place that is selected means what its devices send; a tensor and a communicator themselves; operators what they make
-// and read.
+// A place that is selected means what its devices send; a tensor and a communicator themselves; operators what they
+// make and read.
 void add_selection(const Selected& s, bool of_place, const Graph& g, TrafficBrush& out) {
   if (!s.communicators.empty())
     out.communicators = {s.communicators.begin(), s.communicators.end()};

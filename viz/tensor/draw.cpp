@@ -68,7 +68,8 @@ struct Picture {
         [&](const TileDevices& d) { return holds(t, d.listed.empty() ? d.first : d.listed[0]); });
   }
   bool selected(int side, int tile) const {
-    return (view.side == side && view.tile == tile) || view.marked_tiles.contains(tile);
+    return (view.side == side && view.tile == tile) ||
+           (view.marked_tiles.contains(tile) && !view.marked_sides.contains(side));
   }
 
   void tile(const SidePicture& s, const TileShape& shape) const {

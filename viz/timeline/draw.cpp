@@ -69,7 +69,8 @@ struct Picture {
     canvas.push_clip({layout.area.x, layout.body.y, layout.body.x - layout.area.x - 6, layout.body.height});
     const double x = r.x + 16;
     const Pixels room{r.right() - x - 8};
-    if (view.marked && view.marked->lanes.contains(lane.name)) canvas.fill({layout.area.x + 1, r.y, 3, r.height}, theme.accent);
+    if (view.marked && view.marked->lanes.contains(lane.name))
+      canvas.fill({layout.area.x + 1, r.y, 3, r.height}, theme.accent);
     triangle({r.x + 10, r.y + 7}, lane.folded);
     if (lane.pinned) canvas.fill({r.x + 6, r.y + 15, 8, 2}, theme.accent);
     canvas.text({x, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
@@ -333,7 +334,8 @@ struct Picture {
     const double width = text_width(label, TextStyle::small).value + 8;
     const double left = x + 2 + width > layout.area.right() ? x - 2 - width : x + 2;
     Rect box{left, layout.area.bottom() - 16, width, 14};
-    while (box.y > layout.body.y && std::any_of(flags.begin(), flags.end(), [&](const Rect& f) { return !intersection(f, box).empty(); }))
+    const auto covers = [&](const Rect& f) { return !intersection(f, box).empty(); };
+    while (box.y > layout.body.y && std::any_of(flags.begin(), flags.end(), covers))
       box.y -= 16;  // above those that stand there already
     flags.push_back(box);
     canvas.fill(box, theme.panel, 3);

@@ -1,6 +1,6 @@
 #pragma once
-// What of a timeline is selected elsewhere, as the ids of its marks say (scene.h), and which blocks that are. The canvas and
-// tables of its blocks ask the same question.
+// What of a timeline is selected elsewhere, as the ids of its marks say (scene.h), and which blocks that are. The
+// canvas and tables of its blocks ask the same question.
 //
 //   const MarkedBlocks m = marked_blocks(model, parse_timeline_marks({"operator 12", "lane pipe=0"}));
 //   is_marked(m, {lane, stream, block})

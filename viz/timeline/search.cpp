@@ -8,14 +8,18 @@ namespace planscope::viz {
 
 namespace {
 
-bool has(const std::string& text, const std::string& wanted) { return lower_case(text).find(wanted) != std::string::npos; }
+bool has(const std::string& text, const std::string& wanted) {
+  return lower_case(text).find(wanted) != std::string::npos;
+}
 
 bool meet(const std::vector<std::int32_t>& a, const std::set<std::int32_t>& b) {
   return std::any_of(a.begin(), a.end(), [&](std::int32_t x) { return b.contains(x); });
 }
 
 using Position = std::tuple<double, int, int, int>;
-Position position(const TimelineModel& m, const BlockRef& r) { return {m.at(r).start.value, r.lane, r.stream, r.block}; }
+Position position(const TimelineModel& m, const BlockRef& r) {
+  return {m.at(r).start.value, r.lane, r.stream, r.block};
+}
 
 }  // namespace
 
@@ -52,7 +56,8 @@ std::vector<BlockRef> find_blocks(const TimelineModel& m, std::string_view text,
   return out;
 }
 
-int next_block(const TimelineModel& m, const std::vector<BlockRef>& all, const std::optional<BlockRef>& from, bool forward) {
+int next_block(const TimelineModel& m, const std::vector<BlockRef>& all, const std::optional<BlockRef>& from,
+               bool forward) {
   const int count = static_cast<int>(all.size());
   if (!from) return forward ? 0 : count - 1;
   const auto before = [&](const BlockRef& a, const BlockRef& b) { return position(m, a) < position(m, b); };

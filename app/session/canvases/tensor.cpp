@@ -135,12 +135,13 @@ std::vector<std::string> tensor_marks(const State& s) {
   std::vector<std::string> out;
   int sides = 0, tiles = 0;
   const auto add = [&](const TensorSide& side) {
-    if (marked.side(side.ops, side.tiling)) out.push_back("side " + std::to_string(sides));
-    ++sides;
+    std::size_t here = 0;
     for (const TensorTile& tile : side.tiling.tiles) {
-      if (marked.tile(side.ops, tile)) out.push_back("tile " + std::to_string(tiles));
+      if (marked.tile(side.ops, tile)) out.push_back("tile " + std::to_string(tiles)), ++here;
       ++tiles;
     }
+    if (here > 0 && here == side.tiling.tiles.size()) out.push_back("side " + std::to_string(sides));
+    ++sides;
   };
   for (const TensorSide& w : t->writers) add(w);
   for (const TensorReader& r : t->readers) add(r);

@@ -29,8 +29,8 @@ std::string traffic_model(const State& s) {
   out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.row_devices = t.row_devices,
   out.places = t.places, out.duration = {t.duration_us};
   for (const Communicator& c : t.communicators)
-    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.kind + " over " + c.over, c.size, c.groups, c.count,
-        {static_cast<double>(c.bytes)},
+    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.kind + " over " + c.over, c.size, c.groups,
+        c.count, {static_cast<double>(c.bytes)},
                                  {c.busy_us}, {c.exposed_us}, {c.first_us}, {c.last_us}});
   for (const TrafficCell& c : t.cells) {
     out.from.push_back(c.from), out.to.push_back(c.to), out.communicator.push_back(c.communicator);
@@ -61,7 +61,8 @@ std::vector<std::string> traffic_marks(const State& s) {
   std::set<std::string> out;
   const bool of_devices = s.selection.communicator.empty();  // a communicator is marked cell by cell
   for (std::size_t device = 0; of_devices && device < rows.row_of.size(); ++device)
-    if (marked.device(static_cast<std::int64_t>(device))) out.insert(rows.names[static_cast<std::size_t>(rows.row_of[device])]);
+    if (marked.device(static_cast<std::int64_t>(device)))
+      out.insert(rows.names[static_cast<std::size_t>(rows.row_of[device])]);
   const std::shared_ptr<const TrafficFacts> t = traffic_shown(s);
   for (std::size_t k = 0; k < t->communicators.size(); ++k)
     if (marked.communicator(t->communicators[k])) out.insert("communicator " + std::to_string(k));

@@ -78,7 +78,8 @@ std::vector<OpId> operators_shown(const Selected& s, const Graph& g) {
   return out;
 }
 
-std::vector<char> edges_along(const FoldedModel& f, const VisibleGraph& v, const Graph& g, const std::set<TensorId>& tensors) {
+std::vector<char> edges_along(const FoldedModel& f, const VisibleGraph& v, const Graph& g,
+                              const std::set<TensorId>& tensors) {
   std::set<std::tuple<int, int, bool>> passed;  // nodes, and whether it is to the next of equal layers
   const auto node = [&](OpId o) { return at(o) < v.node_of.size() ? v.node_of[at(o)] : -1; };
   for (const TensorId t : tensors) {

@@ -40,7 +40,8 @@ Result<std::optional<TimeSelection>> time_of(const Document& d, const Invocation
   return std::optional(std::move(out));
 }
 
-// As it is selected: by its name among all communication; where only a part of it is shown, by what that part stands for.
+// As it is selected: by its name among all communication; where only a part of it is shown, by what that part
+// stands for.
 Result<std::string> communicator_of(const State& s, const std::string& name) {
   const Evaluation* e = predicted(*s.document());
   if (!e) return error("there is no communication to select", "no plan has been predicted");

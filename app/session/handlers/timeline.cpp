@@ -95,7 +95,8 @@ Result<Done> seek(Core& c, const Invocation& i) {
   const viz::TimelineModel m = timeline_shown(c.state);
   const std::vector<viz::BlockRef> all = viz::find_blocks(m, text, things_named(*(*e)->made.graph, text));
   if (all.empty()) return error("no block of the timeline is called '" + printable(text) + "'");
-  const int at = viz::next_block(m, all, viz::chosen_block(m, viz::parse_timeline_marks(Marked(c.state).timeline_ids())), which != "previous");
+  const viz::TimelineMarks marks = viz::parse_timeline_marks(Marked(c.state).timeline_ids());
+  const int at = viz::next_block(m, all, viz::chosen_block(m, marks), which != "previous");
   const viz::BlockRef& there = all[static_cast<std::size_t>(at)];
   const Result<Invocation> select = parse_invocation("select none " + viz::block_arguments(m, there));
   if (!select.ok()) return select.diagnostics;

@@ -77,7 +77,8 @@ bool is_marked(const Marked& marked, const Program& p, const Owner& o) {
     const auto& ops = p.pieces[static_cast<std::size_t>(o.id)].ops;
     return std::any_of(ops.begin(), ops.end(), [&](const PieceOp& op) { return marked.op(op.op); });
   }
-  return o.kind != Owner::Kind::working_set && o.id >= 0 && marked.tensor(p.values[static_cast<std::size_t>(o.id)].tensor);
+  return o.kind != Owner::Kind::working_set && o.id >= 0 &&
+         marked.tensor(p.values[static_cast<std::size_t>(o.id)].tensor);
 }
 
 void add_rows(const std::vector<Group>& groups, const Marked& marked, const Program& program, Panel& p) {

@@ -65,8 +65,8 @@ class Places {
   std::vector<std::pair<Words, const std::set<PlaceId>*>> modules_;
 };
 
-// How many operators every module has, and how many of them are selected. As in the graph, a module is selected where it
-// holds some; one with others in it, where it holds no others.
+// How many operators every module has, and how many of them are selected. As in the graph, a module is selected
+// where it holds some; one with others in it, where it holds no others.
 class SelectedIn {
  public:
   SelectedIn(const Graph& g, const Marked& marked) {

@@ -1,5 +1,5 @@
-// Every canvas, in every way it lays things out, on plans of different kinds, at the sizes of windows: no text is cut off by
-// the picture's edge, none covers another one, and none is empty.
+// Every canvas, in every way it lays things out, on plans of different kinds, at the sizes of windows: no text is
+// cut off by the picture's edge, none covers another one, and none is empty.
 #include <algorithm>
 #include <optional>
 
@@ -30,7 +30,8 @@ std::vector<Seen> texts_of(const viz::DisplayList& list, const viz::Rect& area) 
     if (!t) continue;
     const viz::TextMetrics m = viz::metrics(t->style);
     // What letters cover, not the whole line.
-    const viz::Rect r{t->at.x, t->at.y - 0.75 * m.ascent.value, viz::text_width(t->text, t->style).value, 0.75 * m.ascent.value};
+    const viz::Rect r{t->at.x, t->at.y - 0.75 * m.ascent.value, viz::text_width(t->text, t->style).value,
+                      0.75 * m.ascent.value};
     const viz::Rect visible = viz::intersection(r, clips.back());
     if (!visible.empty()) out.push_back({visible, t->text});
   }
@@ -67,10 +68,14 @@ struct Way {
 };
 
 const std::vector<Way> ways = {
-    {"gpt2_tiny", "gpt2_tiny-1f1b", {"lanes idle", "lane pipe=0 fold=on", "lane pipe=1 pin=on", "lane pipe=2 devices=on", "select time=0..500"}},
-    {"gpt2_tiny", "gpt2_tiny-data-tensor", {"expand depth=2", "colour split", "colour time", "colour memory", "colour communication", "colour rule"}},
-    {"llama_tiny", "llama_tiny-ring", {"select operators=\"model.layers[0].self_attn.k_proj\"", "gradient on", "view traffic measure=time"}},
-    {"llama_tiny", "llama_tiny-pipe-tensor", {"select operators=\"model.layers[0].mlp.down_proj\"", "brush kind=all_reduce"}},
+    {"gpt2_tiny", "gpt2_tiny-1f1b", 
+     {"lanes idle", "lane pipe=0 fold=on", "lane pipe=1 pin=on", "lane pipe=2 devices=on", "select time=0..500"}},
+    {"gpt2_tiny", "gpt2_tiny-data-tensor", 
+     {"expand depth=2", "colour split", "colour time", "colour memory", "colour communication", "colour rule"}},
+    {"llama_tiny", "llama_tiny-ring", 
+     {"select operators=\"model.layers[0].self_attn.k_proj\"", "gradient on", "view traffic measure=time"}},
+    {"llama_tiny", "llama_tiny-pipe-tensor", 
+     {"select operators=\"model.layers[0].mlp.down_proj\"", "brush kind=all_reduce"}},
     {"mixtral_tiny", "mixtral_tiny-expert", {"select operators=\"model.layers[0]\"", "expand depth=3"}},
 };
 

@@ -1,5 +1,5 @@
-// One selection is marked wherever what it means is shown: a table of kinds of selections × panels, with the rows that each
-// panel marks, and the same for canvases.
+// One selection is marked wherever what it means is shown: a table of kinds of selections × panels, with the rows
+// that each panel marks, and the same for canvases.
 #include <algorithm>
 #include <map>
 #include <sstream>
@@ -62,7 +62,8 @@ TEST_CASE("every kind of selection is marked in every table that shows what it m
     must(s, line);
     s.wait();
     out << name << "\n";
-    for (const char* id : {"modules", "graph", "edges", "timeline", "blocks", "alive", "constraints", "tensor", "tiles", "traffic", "place"})
+    for (const char* id : {"modules", "graph", "edges", "timeline", "blocks", "alive", "constraints", "tensor",
+                           "tiles", "traffic", "place"})
       out << "  " << id << " " << marked_rows(*make_panel(id, s.state())) << "\n";
   }
   CHECK(out.str() == R"(operators
@@ -165,10 +166,14 @@ TEST_CASE("the canvas of the timeline and the table of its blocks mark the same"
     const viz::TimelineModel m = *viz::decode_timeline(timeline_model(state));
     const viz::MarkedBlocks marked = viz::marked_blocks(m, viz::parse_timeline_marks(timeline_marks(state)));
     std::map<std::string, bool> drawn;
-    for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l)
-      for (int k = 0; k < static_cast<int>(m.lanes[static_cast<std::size_t>(l)].streams.size()); ++k)
-        for (int b = 0; b < static_cast<int>(m.lanes[static_cast<std::size_t>(l)].streams[static_cast<std::size_t>(k)].blocks.size()); ++b)
-          drawn[std::to_string(l) + "/" + std::to_string(k) + "/" + std::to_string(b)] = viz::is_marked(marked, {l, k, b});
+    for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l) {
+      const std::vector<viz::Stream>& streams = m.lanes[static_cast<std::size_t>(l)].streams;
+      for (int k = 0; k < static_cast<int>(streams.size()); ++k)
+        for (int b = 0; b < static_cast<int>(streams[static_cast<std::size_t>(k)].blocks.size()); ++b) {
+          const std::string id = std::to_string(l) + "/" + std::to_string(k) + "/" + std::to_string(b);
+          drawn[id] = viz::is_marked(marked, {l, k, b});
+        }
+    }
     int rows = 0;
     const Panel blocks = blocks_panel(state);
     for (const TableRow& r : blocks.rows) {
@@ -202,7 +207,7 @@ TEST_CASE("canvases mark tiles, communicators and edges where their tables mark 
   }
 }
 
-TEST_CASE("a tile of a tensor that is selected marks the tiles of its place, and leaves the operators those of the tensor") {
+TEST_CASE("a tile that is selected marks the tiles of its place, and leaves the operators those of the tensor") {
   Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
   must(s, "open model=sample_models/gpt2_tiny.pt2");
   planscope::testing::write(s, kPlan);

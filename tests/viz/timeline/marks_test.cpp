@@ -24,9 +24,11 @@ TimelineModel sample() {
 int count(const TimelineModel& m, const std::vector<std::string>& ids) {
   const MarkedBlocks marked = marked_blocks(m, parse_timeline_marks(ids));
   int out = 0;
-  for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l)
-    for (int s = 0; s < static_cast<int>(m.lanes[static_cast<std::size_t>(l)].streams.size()); ++s)
-      out += marked_within(marked, l, s, 0, static_cast<int>(m.lanes[static_cast<std::size_t>(l)].streams[static_cast<std::size_t>(s)].blocks.size()));
+  for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l) {
+    const std::vector<Stream>& streams = m.lanes[static_cast<std::size_t>(l)].streams;
+    for (int s = 0; s < static_cast<int>(streams.size()); ++s)
+      out += marked_within(marked, l, s, 0, static_cast<int>(streams[static_cast<std::size_t>(s)].blocks.size()));
+  }
   return out;
 }
 
@@ -67,7 +69,8 @@ TEST_CASE("blocks are found by label, task, title, and what is named by number, 
   CHECK(find_blocks(m, "some name", {{1}, {}}).size() == 64);
   CHECK(find_blocks(m, "some name", {{}, {7}}).size() == 48);
   const std::vector<BlockRef> all = find_blocks(m, "forward", {});
-  CHECK(std::is_sorted(all.begin(), all.end(), [&](const BlockRef& a, const BlockRef& b) { return m.at(a).start < m.at(b).start; }));
+  const auto earlier = [&](const BlockRef& a, const BlockRef& b) { return m.at(a).start < m.at(b).start; };
+  CHECK(std::is_sorted(all.begin(), all.end(), earlier));
 }
 
 TEST_CASE("the next block follows the one that is looked at, around the end") {
