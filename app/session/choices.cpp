@@ -145,7 +145,8 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
     return words({{"time", "in real time"}, {"share", "each as long as the longest"}, {"task", "the same stage and micro-batch together"}});
   if (command == "overlay")
     return words({{"runs", "over the prediction of their plan"}, {"all", "over the first one"}, {"none", "each in lanes of its own"}});
-  if (command == "difference") return words({{"next", ""}, {"previous", ""}});
+  if (command == "difference" || (command.starts_with("seek") && argument == "which"))
+    return words({{"next", ""}, {"previous", ""}});
   if (command == "profile") return words({{"links", "the link between two processes, instead of operators"}});
   if (argument == "kind")
     return words({{"model", ""}, {"plan", ""}, {"version", ""}, {"run", ""}, {"cluster", ""}, {"profile", ""}});

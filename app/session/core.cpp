@@ -288,8 +288,13 @@ void Core::reselect() {
   }
   const Result<plan::Plan> p = plan::parse_plan(d->draft.text(), d->name);
   auto now = std::make_shared<Selected>(selected(state.selection, d->model->graph, *p.value, cache));
-  if (d->shown && d->shown->evaluation)
-    locate(*now, state.selection, *d->shown->evaluation->made.graph, d->shown->evaluation->made.program);
+  if (d->shown && d->shown->evaluation) {
+    const Graph& g = *d->shown->evaluation->made.graph;
+    if (state.selection.communicator.empty())
+      locate(*now, state.selection, g, d->shown->evaluation->made.program);
+    else
+      locate(*now, state.selection, g, *d->shown->study->traffic({}));
+  }
   state.selected = std::move(now);
 }
 

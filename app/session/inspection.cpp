@@ -52,7 +52,9 @@ class Facts {
       selected_(s) {}
 
   void run() {
-    out_.operators = selected_.words.empty() ? out_.selection.place : selected_.words;
+    out_.operators = !selected_.words.empty()            ? selected_.words
+                     : !out_.selection.place.empty() ? out_.selection.place
+                                                     : out_.selection.communicator;
     out_.parameters = static_cast<std::int64_t>(selected_.parameters.size());
     for (const int p : selected_.parameters)
       out_.parameter_elements += graph_.elements(graph_.parameters[at(p)].tensor);

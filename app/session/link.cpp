@@ -102,6 +102,7 @@ std::string print(const Link& l) {
   add("operators", l.selection.operators, "");
   add("tensor", l.selection.tensor, "");
   add("place", l.selection.place, "");
+  add("communicator", l.selection.communicator, "");
   if (l.selection.statement > 0) add("statement", std::to_string(l.selection.statement), "");
   add("colour", l.colour, otherwise.colour);
   add("align", l.align, otherwise.align);
@@ -150,6 +151,8 @@ Result<Link> parse_link(std::string_view text) {
       l.selection.tensor = *value;
     else if (name == "place")
       l.selection.place = *value;
+    else if (name == "communicator")
+      l.selection.communicator = *value;
     else if (name == "statement" && is_number(*value))
       l.selection.statement = std::stoi(*value);
     else if (name == "colour")

@@ -96,6 +96,7 @@ class Menu {
     }
     out_.title = s.statement > 0     ? "line " + std::to_string(s.statement)
                  : !s.place.empty()  ? s.place
+                 : !s.communicator.empty() ? s.communicator
                  : !s.tensor.empty() ? s.tensor
                                      : s.operators;
     if (!s.place.empty()) return place(i, s.place);

@@ -5,6 +5,7 @@
 
 #include "app/workbench/equal_layers.h"
 #include "app/workbench/named.h"
+#include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 
@@ -155,6 +156,7 @@ Selected selected(const Selection& s, const MaterializeCache::Sized& sized, cons
 Selection chosen_by(const Invocation& i) {
   Selection s;
   s.operators = i.get("operators"), s.tensor = i.get("tensor"), s.place = i.get("place");
+  s.communicator = i.get("communicator");
   if (i.has("lane") && !i.has("time")) s.place = i.get("lane");  // a lane by itself means what runs there
   if (i.has("statement")) s.statement = std::stoi(i.get("statement"));
   return s;
@@ -168,9 +170,43 @@ Invocation select_command(const Selection& s) {
   add("operators", s.operators);
   add("tensor", s.tensor);
   add("place", s.place);
+  add("communicator", s.communicator);
   if (s.statement > 0) out.arguments["statement"] = std::to_string(s.statement);
   if (out.arguments.empty()) out.arguments["none"] = "none";
   return out;
+}
+
+std::vector<std::string> communicators_named(const TrafficFacts& t, const std::string& name) {
+  std::set<std::string> out;
+  for (const std::string& one : split(name, '\n'))
+    for (const Communicator& c : t.communicators)
+      for (const CommunicatorPart& part : c.parts)
+        if (part.name == one || c.kind + " over " + c.over == one) out.insert(part.name);
+  return {out.begin(), out.end()};
+}
+
+// The operators that make what is sent; those that read what none makes.
+void locate(Selected& out, const Selection& s, const Graph& g, const TrafficFacts& t) {
+  out.communicators = communicators_named(t, s.communicator);
+  if (out.communicators.empty()) out.problem = "no devices communicate so";
+  std::set<TensorId> tensors;
+  std::set<OpId> operators;
+  std::set<int> classes;
+  for (const Communicator& c : t.communicators)
+    for (const CommunicatorPart& part : c.parts) {
+      if (!std::binary_search(out.communicators.begin(), out.communicators.end(), part.name)) continue;
+      tensors.insert(part.tensors.begin(), part.tensors.end());
+      classes.insert(part.device_class);
+    }
+  for (const TensorId tensor : tensors)
+    if (const PTensor& of = g.tensors[at(tensor)]; of.producer >= 0)
+      operators.insert(of.producer);
+    else
+      operators.insert(of.readers.begin(), of.readers.end());
+  out.tensors.assign(tensors.begin(), tensors.end());
+  out.operators.assign(operators.begin(), operators.end());
+  out.classes.assign(classes.begin(), classes.end());
+  out.parameters = parameters_read(g, out.operators);
 }
 
 void locate(Selected& out, const Selection& s, const Graph& g, const Program& p) {
@@ -189,7 +225,8 @@ void locate(Selected& out, const Selection& s, const Graph& g, const Program& p)
     }
     out.classes.push_back(c);
   }
-  if (s.place.empty() || found.empty()) return;
+  const bool of_place = s.operators.empty() && s.tensor.empty() && s.statement == 0;  // alone: what runs there
+  if (s.place.empty() || found.empty() || !of_place) return;
   out.operators.assign(found.begin(), found.end());
   out.parameters = parameters_read(g, out.operators);
 }

@@ -1,7 +1,7 @@
 #pragma once
 // What a selection means in a document: one value for all views. A module or selector means its operators, a statement
 // those that it decides, a place those that run there, a tensor the operator that makes it (of a parameter: those that
-// read it).
+// read it), a communicator those that make what it sends.
 //
 //   Selected s = selected({.operators = "L.mlp"}, graph, plan, cache);
 //   s.operators   // ids, ascending
@@ -14,6 +14,7 @@
 
 #include "app/session/commands.h"
 #include "app/workbench/effects.h"
+#include "app/workbench/traffic.h"
 #include "engine/program/materialize.h"
 
 namespace planscope::session {
@@ -21,7 +22,10 @@ namespace planscope::session {
 struct Selection {
   std::string operators, tensor, place;
   int statement = 0;
-  bool none() const { return operators.empty() && tensor.empty() && place.empty() && statement == 0; }
+  std::string communicator = {};  // `all_reduce over tensor`; several, a line each
+  bool none() const {
+    return operators.empty() && tensor.empty() && place.empty() && statement == 0 && communicator.empty();
+  }
   bool operator==(const Selection&) const = default;
 };
 
@@ -31,9 +35,10 @@ struct Selected {
   std::string task;   // of one task, `b(S[1])[2]`: the whole of it
   std::vector<OpId> operators;  // ascending
   std::vector<int> parameters;  // into Graph::parameters: those of update(…) and its like, else those that are read
-  std::vector<TensorId> tensors;
+  std::vector<TensorId> tensors;  // of a tensor itself, or that a communicator sends; ascending
   std::vector<int> classes;                  // device classes of the Program that run the operators
   std::vector<int> devices;                  // of a place, in the order of its coordinates
+  std::vector<std::string> communicators;    // by communicator_name(), ascending
   int statement = 0;                         // its line
   plan::Phase phase = plan::Phase::forward;  // that the words name
   std::string problem;
@@ -50,5 +55,9 @@ Selected selected(const Selection&, const Graph&, const plan::Plan&, Materialize
 Selected selected(const Selection&, const MaterializeCache::Sized&, const plan::Plan&);  // at the sizes that it has
 // What only the Program knows: the operators that run at a place, and the device classes.
 void locate(Selected&, const Selection&, const Graph&, const Program&);
+// Of a communicator: what it sends, and the device classes that do; by all the communication of a step.
+void locate(Selected&, const Selection&, const Graph&, const TrafficFacts&);
+// The names that a communicator stands for: its own, or those of the row of the traffic that is called so; empty: none.
+std::vector<std::string> communicators_named(const TrafficFacts&, const std::string& name);
 
 }  // namespace planscope::session

@@ -80,6 +80,7 @@ std::string why_not(const State& s, const std::string& command) {
   if (command == "difference" && d->comparison->running) return "the comparison is under way";
   if (command == "profile" && d->profile && d->profile->running) return "operators are being measured";
   if (command == "run" && d->trial && d->trial->running) return "a trial of this plan is running";
+  if (command == "seek_next" && s.sought.text.empty()) return "nothing has been looked for in the timeline";
   if (command == "drop" && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "undo" && !d->draft.can_undo()) {
     const auto now = std::find_if(d->versions->begin(), d->versions->end(), [&](const Version& v) { return v.id == d->version; });

@@ -70,6 +70,27 @@ struct Version {
   std::string name = {}, note = {};  // that a person has given it
 };
 
+// A task with its slack, as far as that is known.
+struct TaskSlack {
+  StudiedTask task;
+  std::string stream;
+  bool critical = false;  // on the critical path
+  Nanoseconds length() const { return task.end - task.start; }
+};
+struct SlackAnswer {
+  std::shared_ptr<const Study> of;
+  int job = 0;
+  bool running = true;
+  std::vector<TaskSlack> tasks;  // least slack first, those that are not known yet last
+};
+
+// What was looked for in the timeline last, and which of the blocks that have it was gone to, from 1.
+struct Sought {
+  std::string text;
+  int at = 0, of = 0;
+  std::shared_ptr<const Study> in;
+};
+
 // What a search for a plan has come to, while it runs and after it.
 struct PlannerProgress {
   double seconds = 0, step_us = 0, lower_bound_us = 0;  // 0: no bound is known yet
@@ -201,6 +222,7 @@ struct Document {
   std::shared_ptr<const ProfileAnswer> profile;   // the last one
   std::optional<OtherCluster> unchanged;          // the cluster before its figures were changed
   std::shared_ptr<const TriedStatement> tried;    // that was asked about last
+  std::shared_ptr<const SlackAnswer> slacks;      // that were asked for last
   bool busy = false;                              // a newer text is being evaluated
 
   bool modified() const { return draft.text() != saved; }
@@ -268,6 +290,7 @@ struct State {
   std::string overlay = "runs";  // which of them lie over others: runs (over the prediction of their plan), all (over the first), none
   std::string workspace_search;  // what entries of the workspace have in their name, about or note; empty: all are listed
   std::string search;            // in the names and kinds of the graph's nodes; empty: nothing is searched for
+  Sought sought;
   std::string colour = "place";  // by what the nodes of graphs are coloured: one of kColours
   std::shared_ptr<const Selected> selected;      // what it means in the current document; null: nothing is selected
   std::shared_ptr<const Inspection> inspection;  // of the selection, while it is being worked on too

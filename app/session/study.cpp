@@ -20,6 +20,13 @@ std::string name_of(const Graph& graph, const Program& program, const Instructio
 
 }  // namespace
 
+std::string task_name(const Evaluation& e, const SlotBlock& slot, int instruction) {
+  const Program& program = e.made.program;
+  const Segment& s = program.segments[static_cast<std::size_t>(slot.segment)];
+  const Instruction& i = s.instructions[static_cast<std::size_t>(instruction)];
+  return name_of(*e.made.graph, program, i) + " in " + label(program, slot);
+}
+
 Study::Study(std::shared_ptr<const Evaluation> e, std::shared_ptr<const Cluster> c) : evaluation_(std::move(e)), cluster_(std::move(c)) {}
 
 const CloserLook& Study::look() const {
@@ -74,6 +81,18 @@ std::shared_ptr<const TimeSums> Study::sums(Window w) const {
   });
 }
 
+std::shared_ptr<const TrafficFacts> Study::traffic(const TrafficBrush& brush) const {
+  return traffics_.get(brush, [&] {
+    return std::make_shared<const TrafficFacts>(planscope::traffic(*evaluation_, *cluster_, brush));
+  });
+}
+
+std::shared_ptr<const Result<TensorFacts>> Study::tensor(const std::string& name, const TensorQuestion& q) const {
+  return tensors_.get({name, q}, [&] {
+    return std::make_shared<const Result<TensorFacts>>(tensor_facts(*evaluation_, *cluster_, name, q));
+  });
+}
+
 namespace {
 
 // Of what a simulation has recorded of a class: a slot of its compute stream, an operator, or a message.
@@ -88,8 +107,7 @@ std::optional<StudiedTask> recorded_task(const Evaluation& e, const Simulation& 
   for (const InstructionBlock& b : computes ? t.instructions : t.communication) {
     if (!fits(b) || b.instruction < 0 || !(computes ? b.stream == Stream::compute : to_string(b.stream) == stream)) continue;
     const SlotBlock& slot = t.slots[static_cast<std::size_t>(b.slot)];
-    const Instruction& i = program.segments[static_cast<std::size_t>(slot.segment)].instructions[static_cast<std::size_t>(b.instruction)];
-    return StudiedTask{name_of(*e.made.graph, program, i) + " in " + label(program, slot), {c, slot.segment, slot.index, b.instruction},
+    return StudiedTask{task_name(e, slot, b.instruction), {c, slot.segment, slot.index, b.instruction},
                        b.start, b.end, {}, {}, {}, {}};
   }
   return std::nullopt;

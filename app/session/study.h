@@ -1,6 +1,6 @@
 #pragma once
-// A predicted step looked at closely: its timeline, what is alive when, sums over a part of it, and how it depends on one task.
-// What has been asked is remembered, so that panels and canvases that show the same share it.
+// A predicted step looked at closely: its timeline, what is alive when, sums over a part of it, and how it depends
+// on one task. What has been asked is remembered, so that panels and canvases that show the same share it.
 //
 //   Study study(evaluation, cluster);
 //   study.timeline({});                                  // made once
@@ -15,8 +15,10 @@
 #include <string>
 #include <utility>
 
+#include "app/workbench/tensor_facts.h"
 #include "app/workbench/time_sums.h"
 #include "app/workbench/timeline.h"
+#include "app/workbench/traffic.h"
 #include "planner/evaluate/evaluate.h"
 #include "planner/simulate/closer_look.h"
 
@@ -61,6 +63,10 @@ struct StudiedTask {
   std::string problem;
 };
 
+// As people know it: an instruction of a run of a segment, with the operators that it computes from the first to
+// the last.
+std::string task_name(const Evaluation&, const SlotBlock&, int instruction);
+
 class Study {
  public:
   Study(std::shared_ptr<const Evaluation>, std::shared_ptr<const Cluster>);
@@ -70,11 +76,15 @@ class Study {
   std::shared_ptr<const viz::TimelineModel> timeline(std::optional<Window>) const;
   std::shared_ptr<const Result<AliveMoment>> alive(int device_class, Window) const;
   std::shared_ptr<const TimeSums> sums(Window) const;
+  std::shared_ptr<const TrafficFacts> traffic(const TrafficBrush&) const;
+  std::shared_ptr<const Result<TensorFacts>> tensor(const std::string& name, const TensorQuestion&) const;
   // What a class does on a stream from then to then; nothing: there is no such block. Without what it costs.
   std::optional<StudiedTask> find_task(int device_class, const std::string& stream, Window) const;
   // With its slack, and the step without its time: the step is simulated several times. Null: there is no such block.
   std::shared_ptr<const StudiedTask> task(int device_class, const std::string& stream, Window) const;
-  // The same if it has been asked for; null: not yet.
+  // By how much a task may begin later without a longer step; the step is simulated several times.
+  Result<Nanoseconds> slack(const Task& t) const { return look().slack(t); }
+  // As task(), if it has been asked for; null: not yet.
   std::shared_ptr<const StudiedTask> known_task(int device_class, const std::string& stream, Window) const;
 
   const Evaluation& evaluation() const { return *evaluation_; }
@@ -91,6 +101,8 @@ class Study {
   mutable Remembered<Span, std::shared_ptr<const DetailedSimulation>> simulations_;
   mutable Remembered<Span, std::shared_ptr<const viz::TimelineModel>> timelines_;
   mutable Remembered<std::pair<Nanoseconds, Nanoseconds>, std::shared_ptr<const TimeSums>> sums_;
+  mutable Remembered<TrafficBrush, std::shared_ptr<const TrafficFacts>> traffics_;
+  mutable Remembered<std::pair<std::string, TensorQuestion>, std::shared_ptr<const Result<TensorFacts>>> tensors_;
   mutable Remembered<std::pair<int, std::pair<Nanoseconds, Nanoseconds>>, std::shared_ptr<const Result<AliveMoment>>> alive_;
   mutable Remembered<std::pair<std::pair<int, std::string>, std::pair<Nanoseconds, Nanoseconds>>, std::shared_ptr<const StudiedTask>> tasks_;
 };

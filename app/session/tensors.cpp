@@ -16,13 +16,12 @@ std::string tensor_of(const State& s) {
   return first.outputs.empty() ? std::string() : g.tensor_name(first.outputs.front().tensor);
 }
 
-std::optional<TensorFacts> tensor_shown(const State& s) {
+std::shared_ptr<const TensorFacts> tensor_shown(const State& s) {
   const std::string name = tensor_of(s);
-  if (name.empty()) return std::nullopt;
-  const Picture& p = *s.document()->shown;
-  Result<TensorFacts> facts = tensor_facts(*p.evaluation, *p.cluster, name,
-      {.gradient = s.look.gradient, .index = s.look.index});
-  return facts.ok() ? std::move(facts.value) : std::nullopt;
+  if (name.empty()) return nullptr;
+  const std::shared_ptr<const Result<TensorFacts>> facts =
+      s.document()->shown->study->tensor(name, {.gradient = s.look.gradient, .index = s.look.index});
+  return facts->ok() ? std::shared_ptr<const TensorFacts>(facts, &**facts) : nullptr;
 }
 
 }  // namespace planscope::session

@@ -2,8 +2,8 @@
 // The tensor that the session looks at: the one that is selected, else what the first selected operator gives.
 //
 //   const std::string name = tensor_of(state);
-//   if (const std::optional<TensorFacts> t = tensor_shown(state)) t->writers …
-#include <optional>
+//   if (const std::shared_ptr<const TensorFacts> t = tensor_shown(state)) t->writers …
+#include <memory>
 #include <string>
 
 #include "app/session/state.h"
@@ -13,6 +13,6 @@ namespace planscope::session {
 
 std::string tensor_of(const State&);                     // empty: none is meant
 // of the plan that is shown, at the index that the session looks at
-std::optional<TensorFacts> tensor_shown(const State&);
+std::shared_ptr<const TensorFacts> tensor_shown(const State&);
 
 }  // namespace planscope::session

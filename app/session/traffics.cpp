@@ -8,24 +8,27 @@ namespace planscope::session {
 
 namespace {
 
-// A place that is selected means what its devices send; a tensor itself; operators what they make and read.
+// A place that is selected means what its devices send; a tensor and a communicator themselves; operators what they
+// make and read.
 void add_selection(const Selected& s, bool of_place, const Graph& g, TrafficBrush& out) {
-  if (of_place)
+  if (!s.communicators.empty())
+    out.communicators = {s.communicators.begin(), s.communicators.end()};
+  else if (of_place)
     out.classes = std::set<int>(s.classes.begin(), s.classes.end());
   else if (!s.tensors.empty())
     out.tensors = std::set<TensorId>(s.tensors.begin(), s.tensors.end());
   else
     out.tensors = tensors_of(g, s.operators);
-  if (of_place || !s.of_parameters()) return;
+  if (of_place || !s.communicators.empty() || !s.of_parameters()) return;
   out.tensors.emplace();
   for (const int p : s.parameters) out.tensors->insert(g.parameters[static_cast<std::size_t>(p)].tensor);
 }
 
 }  // namespace
 
-std::optional<TrafficFacts> traffic_shown(const State& s) {
+std::shared_ptr<const TrafficFacts> traffic_shown(const State& s) {
   const Document* d = s.document();
-  if (!d || !d->shown || !d->shown->evaluation) return std::nullopt;
+  if (!d || !d->shown || !d->shown->evaluation) return nullptr;
   TrafficBrush brush{.time_us = s.brush.time_us, .kinds = s.brush.kinds, .level = s.brush.level};
   if (s.brush.selection && s.selected)
     add_selection(*s.selected, !s.selection.place.empty() && s.selection.tensor.empty(),
@@ -38,7 +41,7 @@ std::optional<TrafficFacts> traffic_shown(const State& s) {
         brush.classes->insert(c);
       }
   }
-  return traffic(*d->shown->evaluation, *d->shown->cluster, brush);
+  return d->shown->study->traffic(brush);
 }
 
 std::string brushed_time_text(const State& s) {

@@ -64,6 +64,7 @@ struct TensorQuestion {
   std::map<std::string, std::int64_t> index = {};  // of free axes, by name; others 0
   bool every_place = false;                        // also those where this index does not run
   std::int64_t most_tiles = 64;                    // of a side
+  bool operator==(const TensorQuestion&) const = default;
 };
 
 Result<TensorFacts> tensor_facts(const Evaluation&, const Cluster&, const std::string& tensor, const TensorQuestion&);

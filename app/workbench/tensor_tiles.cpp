@@ -124,7 +124,10 @@ class Cutter {
     return true;
   }
 
+  // Also where all would be few enough, more than half of `most` along one component cannot be told apart.
   void fold(std::int64_t most) {
+    for (std::size_t k = 0; k < group_.size(); ++k)
+      if (kept(k) > most / 2 && minor_most(k)) fold(k, most / 8);
     for (;;) {
       std::int64_t product = 1;
       for (std::size_t k = 0; k < group_.size(); ++k) product *= kept(k);
@@ -136,9 +139,13 @@ class Cutter {
             largest = k;
         if (largest < group_.size()) break;
       }
-      const std::int64_t wanted = std::max<std::int64_t>(1, kept(largest) * most / product);
-      group_[largest] = (coordinates_.told()[largest].size + wanted - 1) / wanted;
+      fold(largest, kept(largest) * most / product);
     }
+  }
+
+  void fold(std::size_t component, std::int64_t wanted) {
+    wanted = std::max<std::int64_t>(1, wanted);
+    group_[component] = (coordinates_.told()[component].size + wanted - 1) / wanted;
   }
 
   // What is held with these coordinates.

@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "app/workbench/traffic.h"
 #include "engine/base/format.h"
 #include "planner/cost/communication_cost.h"
 #include "planner/simulate/alive.h"
@@ -333,11 +334,13 @@ class Builder {
     std::map<std::string, int> counts;
     for (const Instruction& i : s.instructions) {
       ++counts[std::string(to_string(i.code))];
+      add_sent(i, d);
       if (i.piece < 0) continue;
       for (const PieceOp& op : program_.pieces[static_cast<std::size_t>(i.piece)].ops) d.operators.push_back(op.op);
     }
     std::sort(d.operators.begin(), d.operators.end());
     d.operators.erase(std::unique(d.operators.begin(), d.operators.end()), d.operators.end());
+    sort_sent(d);
     d.facts.push_back({"operators", std::to_string(d.operators.size())});
     for (const auto& [code, n] : counts) d.facts.push_back({code, std::to_string(n)});
     return d;
@@ -351,6 +354,7 @@ class Builder {
     d.subtitle = s.name + " on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
     int statement = i.statement;
     describe_communication(s, i, d);
+    add_sent(i, d);
     if (i.piece >= 0) describe_piece(program_.pieces[static_cast<std::size_t>(i.piece)], d, statement);
     for (const ProgramValueId v : i.out) {
       if (v < 0) continue;
@@ -365,6 +369,23 @@ class Builder {
       d.facts.push_back({"statement", ref.text});
     }
     return d;
+  }
+
+  void add_sent(const Instruction& i, viz::BlockDetail& d) const {
+    std::string name = communicator_name(program_, i);
+    if (name.empty()) return;
+    d.communicators.push_back(std::move(name));
+    const std::vector<TensorId> sent = tensors_sent(program_, i);
+    d.tensors.insert(d.tensors.end(), sent.begin(), sent.end());
+  }
+
+  static void sort_sent(viz::BlockDetail& d) {
+    const auto sorted = [](auto& list) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    };
+    sorted(d.tensors);
+    sorted(d.communicators);
   }
 
   // Kind, group and bytes first: "all_reduce over tensor · 64 MiB among 2 devices".

@@ -29,6 +29,25 @@ T& at(std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
 
+const std::vector<ProgramValueId>& values_sent(const Program& p, const Instruction& i) {
+  return i.transfer >= 0 ? at(p.transfers, i.transfer).to : i.out;
+}
+
+// Among whom: the digits that its devices differ in; of a send, the places.
+std::string over(const Program& p, const Instruction& i) {
+  if (i.transfer >= 0) {
+    const Transfer& transfer = at(p.transfers, i.transfer);
+    const auto place = [&](ProgramValueId v) { return describe(p, at(p.places, at(p.values, v).place)); };
+    return place(transfer.from.at(0)) + " → " + place(transfer.to.at(0));
+  }
+  std::vector<std::string> names;
+  for (const Digit& d : communicator(i.move)) {
+    const Axis& axis = at(p.axes, d.axis);
+    names.push_back(axis.name + (d.size == axis.size ? "" : "(" + std::to_string(d.size) + ")"));
+  }
+  return planscope::join(names, ", ");
+}
+
 // What one class of devices does with groups of one kind.
 struct Share {
   int device_class = 0;
@@ -46,6 +65,7 @@ struct Share {
   int level = 0;
   double busy_us = 0, exposed_us = 0, first_us = 0, last_us = 0;
   bool timed = false;
+  std::set<TensorId> tensors;
 };
 
 // Runs of a step in one device class.
@@ -99,9 +119,10 @@ class Counter {
     if (!brush_.kinds.empty() && !brush_.kinds.contains(t.kind)) return 0;
     if (!brush_.level.empty() && brush_.level != level_name(t.level)) return 0;
     if (brush_.classes && !brush_.classes->contains(c)) return 0;
+    if (!brush_.communicators.empty() && !brush_.communicators.contains(communicator_name(p_, i))) return 0;
     if (!brush_.tensors) return 1;
     double all = 0, asked = 0;
-    for (const ProgramValueId v : i.code == Code::send ? at(p_.transfers, i.transfer).to : i.out) {
+    for (const ProgramValueId v : values_sent(p_, i)) {
       const double bytes = std::max(1.0, static_cast<double>(value_bytes(g_, p_, v).count));
       all += bytes;
       if (brush_.tensors->contains(at(p_.values, v).tensor)) asked += bytes;
@@ -133,18 +154,8 @@ class Counter {
     Share wanted;
     wanted.device_class = c, wanted.place = segment.place, wanted.kind = t.kind, wanted.size = t.group;
     wanted.level = t.level;
-    if (step.kind == StepKind::send) {
-      const Transfer& transfer = at(p_.transfers, i.transfer);
-      const auto place = [&](ProgramValueId v) { return describe(p_, at(p_.places, at(p_.values, v).place)); };
-      wanted.over = place(transfer.from.at(0)) + " → " + place(transfer.to.at(0));
-    } else {
-      wanted.digits = communicator(i.move);
-      std::vector<std::string> names;
-      for (const Digit& d : wanted.digits)
-        names.push_back(at(p_.axes, d.axis).name + (d.size == at(p_.axes, d.axis).size ? "" : "(" +
-            std::to_string(d.size) + ")"));
-      wanted.over = planscope::join(names, ", ");
-    }
+    wanted.over = over(p_, i);
+    if (step.kind != StepKind::send) wanted.digits = communicator(i.move);
     const auto same = [&](const Share& o) {
       return o.place == wanted.place && o.kind == wanted.kind && o.over == wanted.over && o.level == wanted.level &&
           o.size == wanted.size;
@@ -172,6 +183,7 @@ class Counter {
       count = times_.detailed ? time->runs : std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * in_range));
     }
     const double bytes = part * in_range * static_cast<double>(n);
+    for (const TensorId tensor : tensors_sent(p_, i)) share.tensors.insert(tensor);
     share.count += count, share.bytes += bytes * static_cast<double>(t.payload.count);
     share.sent += bytes * static_cast<double>(t.sent.count);
     share.messages[std::llround(part * static_cast<double>(t.payload.count))] += count;
@@ -265,6 +277,7 @@ class Counter {
     for (const Share* s : m) {
       const DeviceClass& c = at(p_.classes, s->device_class);
       out.classes.push_back(c.name);
+      out.parts.push_back({s->kind + " over " + s->over, s->device_class, {s->tensors.begin(), s->tensors.end()}});
       for (const int d : devices(p_, c)) all.push_back(d);
       out.busy_us = std::max(out.busy_us, s->busy_us);
       out.exposed_us = std::max(out.exposed_us, s->exposed_us);
@@ -371,6 +384,21 @@ std::string quoted(const std::string& text) {
 }
 
 }  // namespace
+
+std::string communicator_name(const Program& p, const Instruction& i) {
+  if (i.code == Code::issue) return std::string(to_string(i.move.kind)) + " over " + over(p, i);
+  return i.transfer >= 0 ? std::string(to_string(Code::send)) + " over " + over(p, i) : "";
+}
+
+std::vector<TensorId> tensors_sent(const Program& p, const Instruction& i) {
+  std::vector<TensorId> out;
+  if (i.code != Code::issue && i.transfer < 0) return out;
+  for (const ProgramValueId v : values_sent(p, i))
+    if (v >= 0) out.push_back(at(p.values, v).tensor);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
 
 TrafficRows traffic_rows(const Program& p) {
   TrafficRows out;

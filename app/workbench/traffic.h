@@ -35,11 +35,26 @@ struct TrafficBrush {
   std::string level = {};                                 // of the links, by name
   std::optional<std::set<TensorId>> tensors = {};         // that are sent, or whose gradients are
   std::optional<std::set<int>> classes = {};              // of devices, that send
+  std::set<std::string> communicators = {};               // by communicator_name()
+  bool operator==(const TrafficBrush&) const = default;
 };
 
 struct MessageSize {
   std::int64_t bytes = 0, count = 0;  // of each; per device and step
   bool operator==(const MessageSize&) const = default;
+};
+
+// Who communicates how: `all_reduce over tensor`, `send over all[pipe=0] → all[pipe=1]`. Empty: the instruction sends
+// nothing.
+std::string communicator_name(const Program&, const Instruction&);
+// The tensors that an instruction sends, or whose gradients it sends; ascending.
+std::vector<TensorId> tensors_sent(const Program&, const Instruction&);
+
+// What one device class does in one way.
+struct CommunicatorPart {
+  std::string name;  // communicator_name()
+  int device_class = 0;
+  std::vector<TensorId> tensors;  // that it sends, or whose gradients; ascending
 };
 
 // Device classes that do the same with groups of the same kind are one.
@@ -49,6 +64,7 @@ struct Communicator {
   std::string over;
   std::string devices;                // that take part: `0–7`
   std::vector<std::string> classes;   // of devices
+  std::vector<CommunicatorPart> parts;  // that it stands for
   std::int64_t size = 1, groups = 1;  // devices in a group, groups in all its classes
   std::int64_t count = 0, bytes = 0, sent = 0;
   std::vector<MessageSize> messages;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "viz/graph/draw_parts.h"
 
@@ -28,6 +29,7 @@ struct Picture {
   const GraphView& v;
   const Theme& t;
   const GraphAreas a;
+  mutable std::set<int> said_next = {};  // nodes whose edges to the next layer have their word
 
   bool seen(const Rect& r) const { return !intersection(r, a.body).empty(); }
 
@@ -135,9 +137,10 @@ struct Picture {
 
   void edge(int e, bool talks) const {
     const bool at_focus = v.focus >= 0 && (m.from[at(e)] == v.focus || m.to[at(e)] == v.focus);
+    const bool chosen = v.marked_edges.contains(e);
     const bool lit = at_focus || (v.marked.contains(m.from[at(e)]) && v.marked.contains(m.to[at(e)]));
-    const Colour colour = talks ? t.communication : lit ? t.accent : mix(t.background, t.dim, 0.75);
-    const double width = talks ? 2 : lit ? 1.75 : 1.25;
+    const Colour colour = chosen ? t.accent : talks ? t.communication : lit ? t.accent : mix(t.background, t.dim, 0.75);
+    const double width = chosen ? 2.5 : talks ? 2 : lit ? 1.75 : 1.25;
     const Span32 span = span_of(m.point_end, e);
     if (span.end - span.begin < 2) return ends(e, colour, width);
     std::vector<Point> points;
@@ -163,7 +166,7 @@ struct Picture {
     head({from.right(), out}, {from.right() + reach, out}, colour);
     canvas.line({to.x - reach, in}, {to.x, in}, colour, width, Dash::dashed);
     head({to.x - reach, in}, {to.x, in}, colour);
-    if (v.zoom < graph_text_zoom) return;
+    if (v.zoom < graph_text_zoom || !said_next.insert(m.from[at(e)]).second) return;
     canvas.text({from.right() + 4, out + 12}, "next", TextStyle::small, t.dim);
   }
 

@@ -225,7 +225,7 @@ GraphView carry_over(const GraphView& before_view, const GraphModel& before, con
   const auto again = [&](int node) { return node < 0 ? -1 : now.find(before.text(before.id[at(node)])); };
   v.focus = again(v.focus);
   v.hover = v.hover_chip = v.hover_edge = -1;
-  v.marked.clear();
+  v.marked.clear(), v.marked_edges.clear();
   const Rect body = areas(before, before_view, area).body;
   const Point middle = to_graph(before_view, body, centre(body));
   int from = kept.empty() ? -1 : before.find(kept), to = kept.empty() ? -1 : now.find(kept);

@@ -18,6 +18,7 @@ struct GraphView {
   int hover = -1, hover_chip = -1, hover_edge = -1;  // node, chip, edge
   int focus = -1;                        // node that the keyboard is at
   std::set<int> marked = {};             // nodes that are selected
+  std::set<int> marked_edges = {};       // the same, of edges
   std::optional<Point> mouse, press;     // of the area; where the button went down
   bool dragging = false;
 };

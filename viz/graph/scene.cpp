@@ -1,6 +1,7 @@
 #include "viz/graph/scene.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "viz/graph/draw.h"
@@ -30,9 +31,12 @@ class GraphScene final : public Scene {
 
   void mark(const std::vector<std::string>& ids) override {
     marks_ = ids;
-    view_.marked.clear();
+    view_.marked.clear(), view_.marked_edges.clear();
     for (const std::string& id : ids)
-      if (const int n = model_.find(id); n >= 0) view_.marked.insert(n);
+      if (const int n = model_.find(id); n >= 0)
+        view_.marked.insert(n);
+      else if (id.starts_with("edge "))
+        view_.marked_edges.insert(std::atoi(id.c_str() + 5));
   }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {

@@ -1,5 +1,6 @@
 #pragma once
-// The graph as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are those of its nodes.
+// The graph as a canvas that a surface hosts (viz/canvas/scene.h). The ids of its marks are those of its nodes,
+// and `edge N`.
 #include <memory>
 
 #include "viz/canvas/scene.h"

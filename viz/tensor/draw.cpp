@@ -68,8 +68,8 @@ struct Picture {
         [&](const TileDevices& d) { return holds(t, d.listed.empty() ? d.first : d.listed[0]); });
   }
   bool selected(int side, int tile) const {
-    const Tile& t = at(model.tiles, tile);
-    return (view.side == side && view.tile == tile) || (!t.place.empty() && view.marked.contains(t.place));
+    return (view.side == side && view.tile == tile) ||
+           (view.marked_tiles.contains(tile) && !view.marked_sides.contains(side));
   }
 
   void tile(const SidePicture& s, const TileShape& shape) const {
@@ -104,6 +104,7 @@ struct Picture {
     else if (t.part >= 0)
       what += ", part " + std::to_string(t.part + 1) +
               (t.part_last > t.part ? "–" + std::to_string(t.part_last + 1) : "") + " of " + std::to_string(t.part_of);
+    if (shape.stack == 1 && t.blocks > 1) what += " · " + std::to_string(t.blocks) + " blocks";
     const std::string whole = (shape.stack > 1 ? "" : t.count == 1 ? "device " : "devices ") + what;
     const bool fits = text_width(whole, TextStyle::small) <= Pixels{r.width - 8};
     const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
@@ -153,7 +154,8 @@ struct Picture {
     canvas.push_clip({s.picture.x - 1, s.picture.y - 1, s.picture.width + 2, s.picture.height + 2});
     for (const TileShape& t : s.tiles) tile(s, t);
     canvas.pop_clip();
-    canvas.stroke(s.picture, theme.grid);
+    const bool marked = view.marked_sides.contains(s.side);
+    canvas.stroke(marked ? inset(s.picture, -2) : s.picture, marked ? theme.accent : theme.grid, marked ? 2 : 1);
     std::string axes;
     if (view.down >= 0) axes += axis(view.down) + " ↓  ";
     if (view.right >= 0) axes += axis(view.right) + " →";

@@ -181,9 +181,9 @@ class Change {
       case Key::f: out_.view.whole = !out_.view.whole; return;
       case Key::escape: return select(-1, -1);
       case Key::home: {
-        const auto marked = out_.view.marked;
-        out_.view = first_view(m_);
-        out_.view.marked = marked;
+        TensorView first = first_view(m_);
+        first.marked_sides = out_.view.marked_sides, first.marked_tiles = out_.view.marked_tiles;
+        out_.view = std::move(first);
         return;
       }
       default: return;
@@ -203,7 +203,7 @@ TensorAnswer apply(TensorView v, const Input& in, const TensorModel& m, const Re
 
 TensorView carry_over(TensorView v, const TensorModel& before, const TensorModel& now) {
   TensorView out = first_view(now);
-  out.marked = v.marked;
+  out.marked_sides = v.marked_sides, out.marked_tiles = v.marked_tiles;
   const auto same = [](const TensorDimension& a, const TensorDimension& b) {
     return a.name == b.name && a.size == b.size;
   };

@@ -24,7 +24,7 @@ struct TensorView {
   int side = -1, tile = -1;      // selected: a side, and a tile of the model; -1: none
   int hover_side = -1, hover_tile = -1, hover_chip = -1;
   std::optional<std::int64_t> hover_device;
-  std::set<std::string> marked = {};  // places that are selected elsewhere
+  std::set<int> marked_sides = {}, marked_tiles = {};  // that are selected elsewhere
   std::optional<Point> mouse, press;
 };
 

@@ -1,6 +1,7 @@
 #include "viz/tensor/scene.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "viz/tensor/draw.h"
@@ -25,7 +26,13 @@ class TensorScene final : public Scene {
     return true;
   }
 
-  void mark(const std::vector<std::string>& ids) override { view_.marked = {ids.begin(), ids.end()}; }
+  void mark(const std::vector<std::string>& ids) override {
+    view_.marked_sides.clear(), view_.marked_tiles.clear();
+    for (const std::string& id : ids) {
+      if (id.starts_with("side ")) view_.marked_sides.insert(std::atoi(id.c_str() + 5));
+      if (id.starts_with("tile ")) view_.marked_tiles.insert(std::atoi(id.c_str() + 5));
+    }
+  }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {
     if (!loaded_) return {};

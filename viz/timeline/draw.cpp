@@ -51,6 +51,7 @@ struct Picture {
   const TimelineView& view;
   const Theme& theme;
   const TimelineLayout layout;
+  mutable std::vector<Rect> flags = {};  // that are drawn already
 
   void ruler() const {
     for (const Tick& tick : ticks(layout.scale, Pixels{90})) {
@@ -68,7 +69,8 @@ struct Picture {
     canvas.push_clip({layout.area.x, layout.body.y, layout.body.x - layout.area.x - 6, layout.body.height});
     const double x = r.x + 16;
     const Pixels room{r.right() - x - 8};
-    if (view.marked_lanes.contains(lane.name)) canvas.fill({layout.area.x + 1, r.y, 3, r.height}, theme.accent);
+    if (view.marked && view.marked->lanes.contains(lane.name))
+      canvas.fill({layout.area.x + 1, r.y, 3, r.height}, theme.accent);
     triangle({r.x + 10, r.y + 7}, lane.folded);
     if (lane.pinned) canvas.fill({r.x + 6, r.y + 15, 8, 2}, theme.accent);
     canvas.text({x, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
@@ -114,21 +116,20 @@ struct Picture {
     const Rect& row = layout.lanes[lane].streams[s];
     if (row.empty()) return;
     const std::int32_t marked = highlighted();
-    // Operators that several lanes repeat are marked in those that are meant.
-    const Lane& of = model.lanes[lane];
-    const bool here = view.marked_lanes.empty() || of.is_device || view.marked_lanes.contains(of.name);
     const std::vector<Span> spans = visible_spans(stream, index.streams[lane][s], layout.scale, default_fold);
     folded_idle(spans, row);
     for (const Span& span : spans) {
       const double left = std::max(span.x, row.x - 4), right = std::min(span.x + span.width, row.right() + 4);
       if (span.last - span.first > 1) {
         folded_work({left, row.y, std::max(1.0, right - left), row.height}, span);
+        if (view.marked && marked_within(*view.marked, lane, s, span.first, span.last) > 0)
+          canvas.fill({left, row.bottom() - 1, std::max(1.0, right - left), 2}, theme.accent);
         continue;
       }
       const Block& block = stream.blocks[span.first];
       const double gap = right - left > 4 ? 1 : 0;  // a hair of background between neighbours
       single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
-      if (here && view.marked.contains(block.instruction))
+      if (view.marked && is_marked(*view.marked, {lane, s, span.first}))
         canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
     }
   }
@@ -332,8 +333,13 @@ struct Picture {
     canvas.line({x, layout.ruler.y + 18}, {x, layout.area.bottom()}, colour, 1, dash);
     const double width = text_width(label, TextStyle::small).value + 8;
     const double left = x + 2 + width > layout.area.right() ? x - 2 - width : x + 2;
-    canvas.fill({left, layout.area.bottom() - 16, width, 14}, theme.panel, 3);
-    canvas.text({left + 4, layout.area.bottom() - 5}, label, TextStyle::small, theme.text);
+    Rect box{left, layout.area.bottom() - 16, width, 14};
+    const auto covers = [&](const Rect& f) { return !intersection(f, box).empty(); };
+    while (box.y > layout.body.y && std::any_of(flags.begin(), flags.end(), covers))
+      box.y -= 16;  // above those that stand there already
+    flags.push_back(box);
+    canvas.fill(box, theme.panel, 3);
+    canvas.text({left + 4, box.y + 11}, label, TextStyle::small, theme.text);
   }
 
   // A block that is being moved: where it is, and where it would go.

@@ -2,6 +2,7 @@
 // Where everything of a timeline lies on the screen. Pure functions of model, view and area; drawing and hit testing
 // use the same ones, so what is seen is what is hit.
 #include <array>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "viz/canvas/geometry.h"
 #include "viz/timeline/index.h"
+#include "viz/timeline/marks.h"
 
 namespace planscope::viz {
 
@@ -20,8 +22,7 @@ struct TimelineView {
   std::vector<Microseconds> marks = {};  // that the user has set; the last two span what is measured
   std::optional<BlockRef> hover, selection;
   std::vector<Link> links = {};  // of the selection (dependencies.h)
-  std::set<std::int32_t> marked = {};      // details that are selected elsewhere: their blocks are outlined
-  std::set<std::string> marked_lanes = {};  // names of lanes that run what is selected
+  std::shared_ptr<const MarkedBlocks> marked = {};  // that are selected elsewhere: outlined; their lanes have a bar
   std::optional<TimeRange> time = {};      // that is selected, begin == end: a moment; in these lanes, none: in all
   std::set<std::string> time_lanes = {};
   std::optional<Point> mouse;  // inside the area

@@ -109,6 +109,8 @@ struct BlockDetail {
   std::vector<std::pair<std::string, std::string>> facts = {};  // "compute" → "1.92 ms, measured"
   std::int32_t plan_line = 0;                              // that decided it; 0: none
   std::vector<std::int32_t> operators = {};                // numbers of those that it computes, ascending
+  std::vector<std::int32_t> tensors = {};                  // numbers of those that it sends, ascending
+  std::vector<std::string> communicators = {};             // among whom: `all_reduce over tensor`
   std::string task = {};                                   // as order rows name it, without its index; empty: none
   std::vector<std::pair<std::string, std::int32_t>> index_axes = {};  // and sizes, of Block::micro_batch, the slowest first
   std::vector<std::int32_t> reads = {};                    // details whose results it reads, in the same run

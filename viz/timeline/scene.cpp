@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "viz/timeline/dependencies.h"
 #include "viz/timeline/draw.h"
 #include "viz/timeline/interaction.h"
 #include "viz/timeline/reorder.h"
+#include "viz/timeline/search.h"
 #include "viz/timeline/view_history.h"
 #include "viz/timeline/wire.h"
 
@@ -70,19 +69,10 @@ class TimelineScene final : public Scene {
   }
 
   void mark(const std::vector<std::string>& ids) override {
-    lines_.clear(), operators_.clear();
-    view_.marked_lanes.clear(), view_.time_lanes.clear();
+    marks_ = parse_timeline_marks(ids);
+    view_.time_lanes = marks_.within;
     view_.time.reset();
-    for (const std::string& id : ids) {
-      const std::size_t space = id.find(' ');
-      if (space == std::string::npos) continue;
-      const std::string what = id.substr(0, space), rest = id.substr(space + 1);
-      if (what == "lane") view_.marked_lanes.insert(rest);
-      if (what == "within") view_.time_lanes.insert(rest);
-      if (what == "time") mark_time(rest);
-      if ((what != "line" && what != "operator") || rest.size() > 9 || rest.find_first_not_of("0123456789") != std::string::npos) continue;
-      (what == "line" ? lines_ : operators_).insert(std::atoi(rest.c_str()));
-    }
+    if (const auto& time = marks_.time) view_.time = TimeRange{time->first, time->second};
     find_marked();
   }
 
@@ -161,6 +151,7 @@ class TimelineScene final : public Scene {
     if (range.begin < range.end) view_.range = range, wanted_ = true;
     view_.scroll = std::max(0.0, number("scroll", view_.scroll));
     if (j.contains("memory") && j["memory"].is_boolean()) view_.show_memory = j["memory"];
+    if (j.contains("block") && loaded_) show_named(j["block"]);
     if (j.contains("critical") && j["critical"].is_boolean()) view_.show_critical = j["critical"];
     if (loaded_) view_ = clamped(model_);
   }
@@ -174,13 +165,20 @@ class TimelineScene final : public Scene {
   Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory) + legend(1200)}; }
 
  private:
-  static constexpr double most_operators = 100'000;  // that are asked for at a time
-
-  void mark_time(const std::string& text) {
-    char* end = nullptr;
-    const double from = std::strtod(text.c_str(), &end), to = std::strtod(end, nullptr);
-    if (from >= 0 && to >= from && to < 1e15) view_.time = TimeRange{{from}, {to}};
+  // A block by its lane, stream and number: the view goes there.
+  void show_named(const nlohmann::json& j) {
+    const auto part = [&](std::size_t k) { return j[k].is_number_integer() ? j[k].get<int>() : -1; };
+    if (!j.is_array() || j.size() != 3) return;
+    const BlockRef ref{part(0), part(1), part(2)};
+    const auto within = [](int k, const auto& list) { return k >= 0 && static_cast<std::size_t>(k) < list.size(); };
+    if (!within(ref.lane, model_.lanes)) return;
+    const Lane& lane = model_.lanes[static_cast<std::size_t>(ref.lane)];
+    if (!within(ref.stream, lane.streams)) return;
+    if (!within(ref.block, lane.streams[static_cast<std::size_t>(ref.stream)].blocks)) return;
+    view_ = show_block(view_, model_, ref);
   }
+
+  static constexpr double most_operators = 100'000;  // that are asked for at a time
 
   static std::string lanes_text(const std::vector<std::string>& names) {
     std::string all;
@@ -251,12 +249,9 @@ class TimelineScene final : public Scene {
     const bool escaped = std::find(in.keys.begin(), in.keys.end(), Key::escape) != in.keys.end();
     if (view_.selection == before.selection && !((clicked || escaped) && !view_.selection && view_.time)) return;
     if (!view_.selection) return out.push_back("select none");
-    const Block& b = model_.at(*view_.selection);
-    const Lane& lane = model_.lanes[static_cast<std::size_t>(view_.selection->lane)];
     const int line = plan_line(*view_.selection);
-    out.push_back("select " + (line > 0 ? "statement=" + std::to_string(line) : std::string("none")) + " time=" +
-                  time_text({b.start, b.end()}) + " lane=" + in_quotes(lane.name) + " stream=" +
-                  in_quotes(lane.streams[static_cast<std::size_t>(view_.selection->stream)].name));
+    out.push_back("select " + (line > 0 ? "statement=" + std::to_string(line) : std::string("none")) + " " +
+                  block_arguments(model_, *view_.selection));
   }
 
   // Single operators, where they are not known yet and there are not too many.
@@ -289,14 +284,7 @@ class TimelineScene final : public Scene {
     if (view_.selection) view_.links = dependencies(model_, *view_.selection);
   }
 
-  void find_marked() {
-    view_.marked.clear();
-    for (std::size_t k = 0; k < model_.details.size(); ++k) {
-      const BlockDetail& d = model_.details[k];
-      const bool computes = std::any_of(d.operators.begin(), d.operators.end(), [&](int o) { return operators_.contains(o); });
-      if (computes || lines_.contains(d.plan_line)) view_.marked.insert(static_cast<std::int32_t>(k));
-    }
-  }
+  void find_marked() { view_.marked = std::make_shared<const MarkedBlocks>(marked_blocks(model_, marks_)); }
 
   int plan_line(const BlockRef& ref) const {
     const Block& b = model_.at(ref);
@@ -311,7 +299,7 @@ class TimelineScene final : public Scene {
 
   TimelineView clamped(const TimelineModel& m) const { return carry_over(view_, m, m); }
 
-  std::set<int> lines_, operators_;  // that are selected
+  TimelineMarks marks_;  // what is selected in the session
   TimelineModel model_;
   TimelineIndex index_;
   TimelineView view_;

@@ -6,7 +6,7 @@ namespace planscope::viz {
 
 namespace {
 
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3;
 
 bool within(const TimelineModel& m, const BlockRef& r) {
   return r.lane >= 0 && static_cast<std::size_t>(r.lane) < m.lanes.size() && r.stream >= 0 &&
@@ -80,7 +80,7 @@ void fields(Archive& a, Marker& m) {
 }
 template <class Archive>
 void fields(Archive& a, BlockDetail& d) {
-  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators, d.task, d.index_axes, d.reads);
+  a(d.title, d.subtitle, d.facts, d.plan_line, d.operators, d.tensors, d.communicators, d.task, d.index_axes, d.reads);
 }
 template <class Archive>
 void fields(Archive& a, PathPart& p) {

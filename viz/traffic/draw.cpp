@@ -55,6 +55,11 @@ struct Picture {
         const Rect row = cell(i, 0, 0);
         canvas.stroke({m.x, row.y, m.width, row.height}, theme.accent);
       }
+    // What is marked of the communication; where all of it is, that says nothing.
+    if (view.marked_communicators.size() < model.communicators.size())
+      for (std::size_t k = 0; k < model.from.size(); ++k)
+        if (view.marked_communicators.contains(model.communicator[k]))
+          canvas.stroke(cell(model.from[k], model.to[k], 0), theme.accent);
     if (view.hover) cross(*view.hover, with_alpha(theme.outline, 0.5));
     if (view.selection) cross(*view.selection, theme.accent);
     canvas.pop_clip();
@@ -142,7 +147,10 @@ struct Picture {
       const double y = std::round(r.bottom() - full / top * (r.height - 2));
       canvas.line({r.x, y}, {r.right(), y}, theme.capacity, 1, Dash::dashed);
     }
-    const int only = view.only >= 0 ? view.only : view.hover_communicator;
+    int only = view.only >= 0 ? view.only : view.hover_communicator;
+    for (const int marked : view.marked_communicators)
+      if (only < 0 && marked < static_cast<int>(model.communicators.size()) && view.marked_communicators.size() == 1)
+        only = marked;
     // from its first to its last
     if (only >= 0 && at(model.communicators, only).level == l.name && model.duration.value > 0) {
       const TrafficGroup& g = at(model.communicators, only);
@@ -175,7 +183,7 @@ struct Picture {
       const TrafficGroup& g = model.communicators[k];
       const bool only = view.only == static_cast<int>(k);
       if (only || view.hover_communicator == static_cast<int>(k)) canvas.fill(r, theme.raised, 4);
-      if (only) canvas.stroke(r, theme.accent, 1, 4);
+      if (only || view.marked_communicators.contains(static_cast<int>(k))) canvas.stroke(r, theme.accent, 1, 4);
       canvas.fill({r.x + 6, r.y + 6, 9, 9}, colour(g.kind), 2);
       std::string right = format_bytes(g.bytes);
       const double width = text_width(right, TextStyle::normal).value;

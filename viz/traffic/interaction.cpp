@@ -108,10 +108,7 @@ class Change {
 
   void click(const TrafficLayout& l, Point p) {
     TrafficView& v = out_.view;
-    if (v.hover_communicator >= 0) {
-      v.only = v.only == v.hover_communicator ? -1 : v.hover_communicator;
-      return;
-    }
+    if (v.hover_communicator >= 0) return show_alone(v.only == v.hover_communicator ? -1 : v.hover_communicator);
     for (std::size_t k = 0; k < l.choices.size(); ++k) {
       const TrafficLayout::Choice& c = l.choices[k];
       if (!c.rect.contains(p)) continue;
@@ -136,6 +133,15 @@ class Change {
       out_.commands.push_back("select place=\"" + place + "\"");
   }
 
+  // One communicator, or all again; it is selected too.
+  void show_alone(int communicator) {
+    TrafficView& v = out_.view;
+    if (v.only == communicator) return;
+    v.only = communicator;
+    const std::string name = communicator < 0 ? "" : at(m_.communicators, communicator).name;
+    out_.commands.push_back(name.empty() ? "select none" : "select communicator=\"" + name + "\"");
+  }
+
   void move(int down, int right) {
     const int last = static_cast<int>(m_.rows.size()) - 1;
     if (last < 0) return;
@@ -151,7 +157,7 @@ class Change {
 
   void next_communicator(int by) {
     const int last = static_cast<int>(m_.communicators.size()) - 1;
-    out_.view.only = std::clamp(out_.view.only + by, -1, last);
+    show_alone(std::clamp(out_.view.only + by, -1, last));
     if (out_.view.only < 0) return;
     const TrafficLayout l = lay_out(m_, out_.view, area_);
     const Rect& r = at(l.communicators, out_.view.only);

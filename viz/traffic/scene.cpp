@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "viz/traffic/draw.h"
@@ -25,7 +26,15 @@ class TrafficScene final : public Scene {
     return true;
   }
 
-  void mark(const std::vector<std::string>& ids) override { view_.marked = {ids.begin(), ids.end()}; }
+  void mark(const std::vector<std::string>& ids) override {
+    const std::string communicator = "communicator ";
+    view_.marked.clear(), view_.marked_communicators.clear();
+    for (const std::string& id : ids)
+      if (id.starts_with(communicator))
+        view_.marked_communicators.insert(std::atoi(id.c_str() + communicator.size()));
+      else
+        view_.marked.insert(id);
+  }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {
     if (!loaded_) return {};

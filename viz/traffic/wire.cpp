@@ -5,12 +5,12 @@
 namespace planscope::viz {
 
 namespace {
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
 }
 
 template <class Archive>
 void fields(Archive& a, TrafficGroup& g) {
-  a(g.kind, g.over, g.devices, g.level, g.size, g.groups, g.count, g.bytes, g.busy, g.exposed, g.first, g.last);
+  a(g.kind, g.over, g.devices, g.level, g.name, g.size, g.groups, g.count, g.bytes, g.busy, g.exposed, g.first, g.last);
 }
 template <class Archive>
 void fields(Archive& a, TrafficLink& l) {

@@ -56,6 +56,7 @@ std::vector<std::string> graph_marks(const State&);
 Result<std::string> graph_dot(const State&);  // in the language of Graphviz
 
 CanvasSource timeline_source(const State&);
+viz::TimelineModel timeline_shown(const State&);  // as the lanes are shown; a plan has been predicted
 std::string timeline_model(const State&);
 std::vector<std::string> timeline_marks(const State&);
 

@@ -6,6 +6,7 @@
 #include "app/session/graph/dot_text.h"
 #include "app/session/graph/picture.h"
 #include "app/session/graph/trace.h"
+#include "app/session/marked.h"
 #include "app/session/panels/graph_cells.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -277,10 +278,13 @@ std::vector<std::string> graph_marks(const State& s) {
   if (!d) return out;
   const FoldedModel& f = d->graph.model->get();
   const VisibleGraph& v = d->graph.placed->get().visible;
-  const std::vector<char> selected = s.selected ? shown_as_selected(f, v, operators_shown(*s.selected, d->model->graph))
-                                                : std::vector<char>(v.nodes.size(), 0);
+  const Marked marked(s);
+  const std::vector<char> nodes = shown_as_selected(f, v, marked.operators());
+  const std::vector<char> edges = edges_along(f, v, d->model->graph, marked.tensors());
   for (std::size_t n = 0; n < v.nodes.size(); ++n)
-    if (selected[n]) out.push_back(f.groups[at(v.nodes[n].group)].id);
+    if (nodes[n]) out.push_back(f.groups[at(v.nodes[n].group)].id);
+  for (std::size_t e = 0; e < edges.size(); ++e)
+    if (edges[e]) out.push_back("edge " + std::to_string(e));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "app/session/canvases/canvases.h"
+#include "app/session/marked.h"
 #include "app/session/tensors.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -113,24 +114,38 @@ class Builder {
 }  // namespace
 
 CanvasSource tensor_source(const State& s) {
-  const Document* d = s.document();
-  if (!d || !d->shown || !d->shown->evaluation || (s.selection.operators.empty() && s.selection.tensor.empty()))
-    return {};
-  std::string with = s.selection.tensor + "\n" + (s.selection.tensor.empty() ? s.selection.operators : "") +
-      (s.look.gradient ? "\ngradient" : "");
+  const std::string name = tensor_of(s);
+  if (name.empty()) return {};
+  std::string with = name + (s.look.gradient ? "\ngradient" : "");
   for (const auto& [axis, index] : s.look.index) with += "\n" + axis + "=" + std::to_string(index);
-  return {d->shown->evaluation, with};
+  return {s.document()->shown->evaluation, with};
 }
 
 std::string tensor_model(const State& s) {
-  const std::optional<TensorFacts> t = tensor_shown(s);
+  const std::shared_ptr<const TensorFacts> t = tensor_shown(s);
   if (!t) return viz::encode(viz::TensorModel{});
   const Evaluation& e = *s.document()->shown->evaluation;
   return viz::encode(Builder(*t, *e.made.graph, e.made.program).run());
 }
 
 std::vector<std::string> tensor_marks(const State& s) {
-  return s.selection.place.empty() ? std::vector<std::string>{} : std::vector<std::string>{s.selection.place};
+  const std::shared_ptr<const TensorFacts> t = tensor_shown(s);
+  if (!t) return {};
+  const Marked marked(s);
+  std::vector<std::string> out;
+  int sides = 0, tiles = 0;
+  const auto add = [&](const TensorSide& side) {
+    std::size_t here = 0;
+    for (const TensorTile& tile : side.tiling.tiles) {
+      if (marked.tile(side.ops, tile)) out.push_back("tile " + std::to_string(tiles)), ++here;
+      ++tiles;
+    }
+    if (here > 0 && here == side.tiling.tiles.size()) out.push_back("side " + std::to_string(sides));
+    ++sides;
+  };
+  for (const TensorSide& w : t->writers) add(w);
+  for (const TensorReader& r : t->readers) add(r);
+  return out;
 }
 
 }  // namespace planscope::session

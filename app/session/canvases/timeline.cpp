@@ -1,7 +1,6 @@
 // The timeline of the plan that is shown, and which of its blocks belong to the selection.
-#include <cstdio>
-
 #include "app/session/canvases/canvases.h"
+#include "app/session/marked.h"
 #include "viz/timeline/wire.h"
 
 namespace planscope::session {
@@ -23,6 +22,11 @@ CanvasSource timeline_source(const State& s) {
   return {d && d->shown ? d->shown->evaluation : nullptr, text_of(s.lanes)};
 }
 
+viz::TimelineModel timeline_shown(const State& s) {
+  const Picture& p = *s.document()->shown;
+  return arranged(*p.study->timeline(window_of(s.lanes.detail_us)), *p.evaluation, s.lanes);
+}
+
 std::string timeline_model(const State& s) {
   const Picture& p = *s.document()->shown;
   const std::shared_ptr<const viz::TimelineModel> whole = p.study->timeline(window_of(s.lanes.detail_us));
@@ -32,26 +36,6 @@ std::string timeline_model(const State& s) {
   return viz::encode(arranged(*whole, *p.evaluation, s.lanes));
 }
 
-std::vector<std::string> timeline_marks(const State& s) {
-  std::vector<std::string> out;
-  if (s.selection.statement > 0)
-    out.push_back("line " + std::to_string(s.selection.statement));
-  else if (s.selected)
-    for (const OpId op : s.selected->operators) out.push_back("operator " + std::to_string(op));
-  const Document* d = s.document();
-  if (!d || !d->shown || !d->shown->evaluation) return out;
-  const std::vector<DeviceClass>& classes = d->shown->evaluation->made.program.classes;
-  if (s.selected)
-    for (const int c : s.selected->classes)
-      if (static_cast<std::size_t>(c) < classes.size()) out.push_back("lane " + classes[static_cast<std::size_t>(c)].name);
-  if (!s.time) return out;
-  if (s.time->us) {
-    char text[80];
-    std::snprintf(text, sizeof text, "time %.3f %.3f", s.time->us->first, s.time->us->second);
-    out.push_back(text);
-  }
-  for (const std::string& name : s.time->lanes) out.push_back("within " + name);
-  return out;
-}
+std::vector<std::string> timeline_marks(const State& s) { return Marked(s).timeline_ids(); }
 
 }  // namespace planscope::session

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "app/session/canvases/canvases.h"
+#include "app/session/marked.h"
 #include "app/session/traffics.h"
 #include "viz/traffic/wire.h"
 
@@ -15,20 +16,21 @@ CanvasSource traffic_source(const State& s) {
     out.with += "\n" + std::to_string(s.brush.time_us->first) + "\n" + std::to_string(s.brush.time_us->second);
   if (s.brush.selection)
     out.with += "\n" + s.selection.operators + "\n" + s.selection.tensor + "\n" + s.selection.place + "\n" +
-                std::to_string(s.selection.statement) + "\n" + brushed_time_text(s);
+                std::to_string(s.selection.statement) + "\n" + s.selection.communicator + "\n" + brushed_time_text(s);
   return out;
 }
 
 std::string traffic_model(const State& s) {
-  const TrafficFacts t = *traffic_shown(s);
+  const std::shared_ptr<const TrafficFacts> shown = traffic_shown(s);
+  const TrafficFacts& t = *shown;
   viz::TrafficModel out;
   out.shown = brush_text(s);
   if (s.brush.time_us) out.range_from = {s.brush.time_us->first}, out.range_to = {s.brush.time_us->second};
   out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.row_devices = t.row_devices,
   out.places = t.places, out.duration = {t.duration_us};
   for (const Communicator& c : t.communicators)
-    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.size, c.groups, c.count,
-        {static_cast<double>(c.bytes)},
+    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.kind + " over " + c.over, c.size, c.groups,
+        c.count, {static_cast<double>(c.bytes)},
                                  {c.busy_us}, {c.exposed_us}, {c.first_us}, {c.last_us}});
   for (const TrafficCell& c : t.cells) {
     out.from.push_back(c.from), out.to.push_back(c.to), out.communicator.push_back(c.communicator);
@@ -41,7 +43,7 @@ std::string traffic_model(const State& s) {
 namespace {
 
 Result<std::string> pattern(const State& s, std::string (*write)(const TrafficFacts&)) {
-  const std::optional<TrafficFacts> t = traffic_shown(s);
+  const std::shared_ptr<const TrafficFacts> t = traffic_shown(s);
   if (!t) return error("there is no traffic", "no plan has been predicted");
   return write(*t);
 }
@@ -54,15 +56,16 @@ Result<std::string> traffic_pattern_json(const State& s) { return pattern(s, tra
 std::vector<std::string> traffic_marks(const State& s) {
   const Document* d = s.document();
   if (!s.selected || !d || !d->shown || !d->shown->evaluation) return {};
-  const Program& p = d->shown->evaluation->made.program;
-  std::vector<int> selected = s.selected->devices;
-  if (selected.empty())
-    for (const int c : s.selected->classes)
-      for (const int device : devices(p, p.classes[static_cast<std::size_t>(c)])) selected.push_back(device);
-  const TrafficRows rows = traffic_rows(p);
+  const Marked marked(s);
+  const TrafficRows rows = traffic_rows(d->shown->evaluation->made.program);
   std::set<std::string> out;
-  for (const int device : selected)
-    if (device >= 0 && device < p.device_count) out.insert(rows.names[static_cast<std::size_t>(rows.row_of[static_cast<std::size_t>(device)])]);
+  const bool of_devices = s.selection.communicator.empty();  // a communicator is marked cell by cell
+  for (std::size_t device = 0; of_devices && device < rows.row_of.size(); ++device)
+    if (marked.device(static_cast<std::int64_t>(device)))
+      out.insert(rows.names[static_cast<std::size_t>(rows.row_of[device])]);
+  const std::shared_ptr<const TrafficFacts> t = traffic_shown(s);
+  for (std::size_t k = 0; k < t->communicators.size(); ++k)
+    if (marked.communicator(t->communicators[k])) out.insert("communicator " + std::to_string(k));
   return {out.begin(), out.end()};
 }
 

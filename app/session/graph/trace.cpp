@@ -1,6 +1,7 @@
 #include "app/session/graph/trace.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace planscope::session {
 
@@ -74,6 +75,21 @@ std::vector<OpId> operators_shown(const Selected& s, const Graph& g) {
       out.push_back(readers.front());
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::vector<char> edges_along(const FoldedModel& f, const VisibleGraph& v, const Graph& g,
+                              const std::set<TensorId>& tensors) {
+  std::set<std::tuple<int, int, bool>> passed;  // nodes, and whether it is to the next of equal layers
+  const auto node = [&](OpId o) { return at(o) < v.node_of.size() ? v.node_of[at(o)] : -1; };
+  for (const TensorId t : tensors) {
+    const PTensor& tensor = g.tensors[at(t)];
+    if (tensor.producer < 0) continue;
+    for (const OpId reader : tensor.readers)
+      passed.emplace(node(tensor.producer), node(reader), v.is_next(f, tensor.producer, reader));
+  }
+  std::vector<char> out;
+  for (const VisibleEdge& e : v.edges) out.push_back(passed.contains({e.from, e.to, e.next}));
   return out;
 }
 

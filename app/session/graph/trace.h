@@ -25,6 +25,9 @@ std::vector<int> shortest_path(const VisibleGraph&, const std::set<int>& from, c
 // What a selection is shown at: its operators; of parameters alone, as of update(…), those that read them first.
 std::vector<OpId> operators_shown(const Selected&, const Graph&);
 
+// Which edges tensors pass along, from what makes them to each that reads them.
+std::vector<char> edges_along(const FoldedModel&, const VisibleGraph&, const Graph&, const std::set<TensorId>&);
+
 // The nodes in which operators are, each with how many of them.
 std::vector<std::int64_t> operators_in(const VisibleGraph&, const std::vector<OpId>&);
 // Which nodes a selection of operators is shown at: those that hold some; of expanded ones, those that hold no others.

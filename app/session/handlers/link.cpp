@@ -53,12 +53,7 @@ void restore(Core& c, const Link& l) {
     d.graph = look_at(d.model, d.graph, std::move(expanded));
   for (const auto& [canvas, view] : l.views)
     if (find_canvas(canvas).ok() && nlohmann::json::accept(view)) d.views[canvas] = view;  // a scene takes of it what it knows
-  Invocation select{"select", {}};
-  if (!l.selection.operators.empty()) select.arguments["operators"] = l.selection.operators;
-  if (!l.selection.tensor.empty()) select.arguments["tensor"] = l.selection.tensor;
-  if (!l.selection.place.empty()) select.arguments["place"] = l.selection.place;
-  if (l.selection.statement > 0) select.arguments["statement"] = std::to_string(l.selection.statement);
-  if (!select.arguments.empty()) tell(run_command(c, select));
+  if (!l.selection.none()) tell(run_command(c, select_command(l.selection)));
   if (!l.compare.empty()) look("compare", "plans", join(l.compare, "\n"));
 }
 

@@ -4,6 +4,7 @@
 #include "app/session/core.h"
 #include "app/session/panel.h"
 #include "app/session/times.h"
+#include "app/session/traffics.h"
 #include "app/workbench/equal_layers.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -39,6 +40,21 @@ Result<std::optional<TimeSelection>> time_of(const Document& d, const Invocation
   return std::optional(std::move(out));
 }
 
+// As it is selected: by its name among all communication; where only a part of it is shown, by what that part
+// stands for.
+Result<std::string> communicator_of(const State& s, const std::string& name) {
+  const Evaluation* e = predicted(*s.document());
+  if (!e) return error("there is no communication to select", "no plan has been predicted");
+  const TrafficFacts& all = *s.document()->shown->study->traffic({});
+  if (!communicators_named(all, name).empty()) return name;
+  if (const std::vector<std::string> shown = communicators_named(*traffic_shown(s), name); !shown.empty())
+    return join(shown, "\n");
+  std::vector<std::string> there_are;
+  for (const Communicator& c : all.communicators) there_are.push_back(c.kind + " over " + c.over);
+  return error("no devices communicate as '" + printable(name) + "'",
+               there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
+}
+
 constexpr std::size_t kMostWords = 160;  // of a selection that can still be read
 
 // The operators of the block that was selected, in words of the plan language; empty: it has none, or a whole slot, or
@@ -66,7 +82,8 @@ Result<Done> select(Core& c, const Invocation& i) {
   Selection s;
   if (i.has("none") && i.get("none") != "none") return error("'select' does not take '" + i.get("none") + "'");
   const bool of_time = i.has("time") || i.has("lane");
-  bool of_operators = i.has("none") || i.has("operators") || i.has("tensor") || i.has("statement") || i.has("place");
+  bool of_operators = i.has("none") || i.has("operators") || i.has("tensor") || i.has("statement") || i.has("place") ||
+      i.has("communicator");
   if (i.has("stream") && !(i.has("time") && i.has("lane"))) return error("'select': a stream is of one block", "", "say time= and lane= too");
   std::optional<TimeSelection> time = i.has("none") ? std::nullopt : c.state.time;
   if (of_time) {
@@ -75,6 +92,11 @@ Result<Done> select(Core& c, const Invocation& i) {
     time = *asked;
   }
   s.operators = i.get("operators"), s.tensor = i.get("tensor"), s.place = i.get("place");
+  if (i.has("communicator")) {
+    const Result<std::string> named = communicator_of(c.state, i.get("communicator"));
+    if (!named.ok()) return named.diagnostics;
+    s.communicator = *named;
+  }
   if (i.has("statement")) {
     s.statement = std::stoi(i.get("statement"));
     const std::size_t lines = lines_of(d.draft.text()).size();

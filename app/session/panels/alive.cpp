@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
 #include "planner/simulate/alive.h"
@@ -70,7 +71,17 @@ TableRow row_of(std::string id, std::string parent, const std::string& what, Mem
   return row;
 }
 
-void add_rows(const std::vector<Group>& groups, Panel& p) {
+// Tensors that are selected, and what selected operators have kept for their backward.
+bool is_marked(const Marked& marked, const Program& p, const Owner& o) {
+  if (o.kind == Owner::Kind::piece) {
+    const auto& ops = p.pieces[static_cast<std::size_t>(o.id)].ops;
+    return std::any_of(ops.begin(), ops.end(), [&](const PieceOp& op) { return marked.op(op.op); });
+  }
+  return o.kind != Owner::Kind::working_set && o.id >= 0 &&
+         marked.tensor(p.values[static_cast<std::size_t>(o.id)].tensor);
+}
+
+void add_rows(const std::vector<Group>& groups, const Marked& marked, const Program& program, Panel& p) {
   for (std::size_t k = 0; k < groups.size(); ++k) {
     const Group& g = groups[k];
     const std::string id = std::to_string(k);
@@ -81,11 +92,14 @@ void add_rows(const std::vector<Group>& groups, Panel& p) {
       to = to && o->to ? std::optional(std::max(*to, *o->to)) : std::nullopt;
     }
     const bool one = g.owners.size() == 1;
+    const auto selected = [&](const auto& owner) { return is_marked(marked, program, owner.second->of); };
     p.rows.push_back(row_of(id, "", one ? g.owners[0].first : g.what, g.kind, g.owners.size(), g.bytes, from, to));
+    p.rows.back().selected = std::all_of(g.owners.begin(), g.owners.end(), selected);
     if (one) continue;
     for (std::size_t i = 0; i < g.owners.size(); ++i) {
       const AliveOwner& o = *g.owners[i].second;
       p.rows.push_back(row_of(id + "/" + std::to_string(i), id, g.owners[i].first, o.kind, 1, o.bytes, o.from, o.to));
+      p.rows.back().selected = selected(g.owners[i]);
     }
   }
 }
@@ -117,7 +131,7 @@ Panel alive_panel(const State& s) {
              kinds_fact(m.memory)};
   if (const std::string why = unknown_memory(*e.made.graph); !why.empty())
     p.facts.push_back({"at_least", "At least", cell(why, Unit::none, Tone::warning)});
-  add_rows(groups_of(e, m), p);
+  add_rows(groups_of(e, m), Marked(s), e.made.program, p);
   return p;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
 
@@ -85,6 +86,7 @@ Panel area_panel(const State& s) {
              {"time_us", "Time", cell(us(static_cast<double>(w.to - w.from)), Unit::microseconds)}};
   const std::shared_ptr<const TimeSums> sums = d->shown->study->sums(w);
   const std::vector<int> chosen = selected_classes(s.time, e);
+  const Marked marked(s);
   Sums all;
   std::int64_t devices = 0;
   for (const int c : lane_order(e, s.lanes)) {
@@ -97,6 +99,7 @@ Panel area_panel(const State& s) {
     const std::string& name = e.made.program.classes[static_cast<std::size_t>(c)].name;
     TableRow row{.id = name, .cells = cells_of(name, t.devices, one)};
     row.command = "select lane=\"" + name + "\"";
+    row.selected = marked.device_class(c);
     p.rows.push_back(std::move(row));
   }
   // Of all devices together: device time, and what they all send.

@@ -1,5 +1,4 @@
-#include <cstdio>
-
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope::session {
@@ -9,14 +8,6 @@ namespace {
 constexpr std::size_t kMostShown = 20'000, kMost = 2'000'000;
 
 Cell or_null(const std::string& text) { return cell(text.empty() ? Json() : Json(text)); }
-
-// As a click on the block in the canvas.
-std::string command_of(const viz::Lane& lane, const viz::Stream& stream, const viz::Block& b, int line) {
-  char time[80];
-  std::snprintf(time, sizeof time, "%.3f..%.3f", b.start.value, b.end().value);
-  const std::string what = line > 0 ? "statement=" + std::to_string(line) : "none";
-  return "select " + what + " time=" + time + " lane=\"" + lane.name + "\" stream=" + stream.name;
-}
 
 // The table twin of the timeline's canvas: a row for each of its blocks.
 Panel blocks(const State& s, std::size_t most) {
@@ -29,6 +20,7 @@ Panel blocks(const State& s, std::size_t most) {
   say_whether_current(p, *d);
   const std::shared_ptr<const viz::TimelineModel> made = d->shown->study->timeline(window_of(s.lanes.detail_us));
   const viz::TimelineModel& t = *made;
+  const viz::MarkedBlocks marked = viz::marked_blocks(t, viz::parse_timeline_marks(Marked(s).timeline_ids()));
   std::size_t count = 0;
   for (std::size_t l = 0; l < t.lanes.size(); ++l) {
     const viz::Lane& lane = t.lanes[l];
@@ -42,11 +34,17 @@ Panel blocks(const State& s, std::size_t most) {
         row.cells = {cell(lane.name), cell(lane.streams[k].name), or_null(block.label), cell(viz::name_of(block.kind)),
                      cell(block.micro_batch < 0 ? Json() : Json(block.micro_batch)), cell(block.start.value, Unit::microseconds),
                      cell(block.duration.value, Unit::microseconds), or_null(about.title)};
-        row.command = command_of(lane, lane.streams[k], block, about.plan_line);
+        const viz::BlockRef ref{static_cast<int>(l), static_cast<int>(k), static_cast<int>(b)};
+        const std::string what = about.plan_line > 0 ? "statement=" + std::to_string(about.plan_line) : "none";
+        row.command = "select " + what + " " + viz::block_arguments(t, ref);  // as a click on it
+        row.selected = viz::is_marked(marked, ref);
         p.rows.push_back(std::move(row));
       }
   }
   p.facts = {{"count", "Blocks", cell(count, Unit::count)}};
+  if (s.sought.in == d->shown->study)
+    p.facts.push_back({"found", "Found '" + s.sought.text + "'",
+                       cell(std::to_string(s.sought.at) + " of " + std::to_string(s.sought.of)), "seek_next"});
   if (count > most)
     p.facts.push_back({"listed", "Listed",
                        cell(most, Unit::count, Tone::warning, "the first ones; the canvas shows all, and `export blocks FILE.csv` writes them")});

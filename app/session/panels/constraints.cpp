@@ -3,6 +3,7 @@
 #include <set>
 
 #include "app/session/lines.h"
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/session/row_parts.h"
 #include "app/workbench/conflicts.h"
@@ -17,7 +18,8 @@ namespace {
 
 class Grid {
  public:
-  Grid(Panel& p, const Document& d) : panel_(p), document_(d) {
+  Grid(Panel& p, const State& s) : panel_(p), document_(*s.document()), marked_(s) {
+    const Document& d = document_;
     const bool known = d.current(d.latest);
     if (known) {
       effects_ = d.latest->effects.get();
@@ -75,6 +77,7 @@ class Grid {
          .statement = inside,
          .line = s.line,
          .enabled = false,
+         .marked = marked_.statement(s.line),
          .state = "idle",
          .text = lines_[static_cast<std::size_t>(s.line) - 1],
          .tone = Tone::dim},
@@ -99,6 +102,7 @@ class Grid {
          .line = s.line,
          .by = s.automatic ? "planner" : "user",
          .decides = count(effect),
+         .marked = marked_.statement(s.line) || marked_.decided(effect.operators, effect.parameters),
          .state = state,
          .text = lines_[static_cast<std::size_t>(s.line) - 1],
          .tone = tone},
@@ -129,6 +133,7 @@ class Grid {
            .line = line,
            .by = "template",
            .decides = count(e),
+           .marked = marked_.decided(e.operators, e.parameters),
            .state = idle ? "idle" : known ? "holds" : "",
            .text = plan::print(s),
            .tone = idle ? Tone::dim : Tone::plain},
@@ -155,12 +160,13 @@ class Grid {
     const char* by = "user";
     bool enabled = true;
     std::int64_t decides = 0;
+    bool marked = false;
     std::string state, text;
     Tone tone = Tone::plain;
   };
 
   void add(const About& a, const RowParts& c) {
-    TableRow row{.id = a.id, .parent = a.parent, .tone = a.tone};
+    TableRow row{.id = a.id, .parent = a.parent, .selected = a.marked, .tone = a.tone};
     const auto brings = brings_.find(a.line);
     const bool bad = a.state == "error" || a.state == "conflict";
     const bool decides = effects_ || !a.enabled;
@@ -198,6 +204,7 @@ class Grid {
 
   Panel& panel_;
   const Document& document_;
+  const Marked marked_;
   std::vector<std::string> lines_;
   plan::Plan plan_;
   const PlanEffects* effects_ = nullptr;
@@ -226,9 +233,7 @@ Panel constraints_panel(const State& s) {
   if (!d) return p;
   p.paste = "paste";
   p.commands = {"append", "template"};
-  Grid(p, *d).run();
-  const int selected = s.selection.statement;
-  for (TableRow& row : p.rows) row.selected = selected > 0 && row.id == std::to_string(selected);
+  Grid(p, s).run();
   p.current = d->current(d->latest);
   if (!p.current) p.reason = "the newest text is being evaluated";
   return p;

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "app/session/graph/trace.h"
+#include "app/session/marked.h"
 #include "app/session/panels/graph_cells.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/format.h"
@@ -63,6 +65,7 @@ Panel edges_panel(const State& s) {
   if (!d) return p;
   say_whether_current(p, *d);
   const GraphPicture g = graph_picture(*d);
+  const std::vector<char> marked = edges_along(*g.model, g.placed->get().visible, d->model->graph, Marked(s).tensors());
   for (std::size_t k = 0; k < g.edges.size(); ++k) {
     const VisibleEdge& e = *g.edges[k].edge;
     const std::string tensor = tensor_of(s, e);
@@ -76,7 +79,7 @@ Panel edges_panel(const State& s) {
                  cell(e.bytes, Unit::bytes),
                  conversions_cell(g.edges[k].conversions)};
     row.command = "select tensor=\"" + tensor + "\"";
-    row.selected = s.selection.tensor == tensor;
+    row.selected = marked[k];
     p.rows.push_back(std::move(row));
   }
   return p;

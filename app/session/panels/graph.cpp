@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "app/session/graph/trace.h"
+#include "app/session/marked.h"
 #include "app/session/panels/graph_cells.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/format.h"
@@ -112,9 +113,7 @@ Panel graph_panel(const State& s) {
     for (const NodePicture& n : g.nodes) found += n.expanded ? 0 : n.found;
     p.facts.push_back({"found", "Found '" + s.search + "'", cell(found, Unit::count)});
   }
-  const std::vector<char> selected =
-      s.selected ? shown_as_selected(*g.model, placed.visible, operators_shown(*s.selected, d->model->graph))
-                 : std::vector<char>{};
+  const std::vector<char> selected = shown_as_selected(*g.model, placed.visible, Marked(s).operators());
   Json marked = Json::array();
   for (std::size_t k = 0; k < selected.size(); ++k)
     if (selected[k] && !g.nodes[k].expanded) marked.push_back(g.nodes[k].group->id);

@@ -2,6 +2,7 @@
 #include <optional>
 #include <set>
 
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/workbench/module_tree.h"
 #include "engine/base/text.h"
@@ -64,7 +65,36 @@ class Places {
   std::vector<std::pair<Words, const std::set<PlaceId>*>> modules_;
 };
 
-void add(Panel& p, const std::vector<ModuleNode>& nodes, const std::string& parent, const Places* places) {
+// How many operators every module has, and how many of them are selected. As in the graph, a module is selected
+// where it holds some; one with others in it, where it holds no others.
+class SelectedIn {
+ public:
+  SelectedIn(const Graph& g, const Marked& marked) {
+    if (marked.operators().empty()) return;
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;
+    for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
+      const std::string name = g.node(o).name();
+      auto& [all, selected] = counts[name.substr(0, name.find(':'))];
+      ++all;
+      selected += marked.op(o);
+    }
+    for (const auto& [module, count] : counts) modules_.emplace_back(split(module, '.'), count);
+  }
+
+  bool of(const ModuleNode& n) const {
+    const Words words = modules_.empty() ? Words{} : split(n.path, '.');
+    std::int64_t all = 0, selected = 0;
+    for (const auto& [module, count] : modules_)
+      if (within(module, words)) all += count.first, selected += count.second;
+    return selected > 0 && (n.children.empty() || selected == all);
+  }
+
+ private:
+  std::vector<std::pair<Words, std::pair<std::int64_t, std::int64_t>>> modules_;
+};
+
+void add(Panel& p, const std::vector<ModuleNode>& nodes, const std::string& parent, const Places* places,
+         const SelectedIn& selected) {
   for (const ModuleNode& n : nodes) {
     const std::string path = selector(n.path);
     TableRow row{.id = path, .parent = parent};
@@ -77,8 +107,9 @@ void add(Panel& p, const std::vector<ModuleNode>& nodes, const std::string& pare
                  cell(n.parameters, Unit::count),
                  cell(places ? Json(places->of(n.path)) : Json())};
     row.command = "select operators=\"" + path + "\"";
+    row.selected = selected.of(n);
     p.rows.push_back(std::move(row));
-    add(p, n.children, path, places);
+    add(p, n.children, path, places, selected);
   }
 }
 
@@ -99,7 +130,7 @@ Panel modules_panel(const State& s) {
   if (!d) return p;
   std::optional<Places> places;
   if (d->shown && d->shown->evaluation) places.emplace(*d->shown->evaluation);
-  add(p, *d->modules, "", places ? &*places : nullptr);
+  add(p, *d->modules, "", places ? &*places : nullptr, SelectedIn(d->model->graph, Marked(s)));
   return p;
 }
 

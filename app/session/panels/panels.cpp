@@ -17,6 +17,7 @@ std::span<const PanelInfo> panels() {
       {"area", "Selected time", area_panel},
       {"alive", "Alive", alive_panel},
       {"task", "Task", task_panel},
+      {"slack", "Slack", slack_panel},
       {"operator", "Operator", operator_panel},
       {"statement", "Statement", statement_panel},
       {"try", "What if", try_panel},

@@ -51,6 +51,7 @@ Panel problems_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);
 Panel search_panel(const State&);
+Panel slack_panel(const State&);
 Panel statement_panel(const State&);
 Panel templates_panel(const State&);
 Panel timeline_panel(const State&);

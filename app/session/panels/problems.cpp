@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
 #include "engine/plan/bind.h"
@@ -13,7 +14,7 @@ std::string_view severity(Severity s) {
   return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
 }
 
-void add(Panel& p, const Diagnostic& d) {
+void add(Panel& p, const Diagnostic& d, const Marked& marked) {
   std::string text = d.what;
   if (!d.why.empty()) text += "; " + d.why;
   const Tone tone = d.severity == Severity::error     ? Tone::bad
@@ -23,6 +24,7 @@ void add(Panel& p, const Diagnostic& d) {
   r.cells = {cell(severity(d.severity), Unit::none, tone), cell(d.line ? Json(d.line) : Json()),
              cell(d.subject.empty() ? text : d.subject + ": " + text), cell(d.hint), cell(d.file)};
   if (d.line) r.command = "select statement=" + std::to_string(d.line);
+  r.selected = marked.statement(d.line);
   p.rows.push_back(std::move(r));
 }
 
@@ -50,7 +52,7 @@ std::string legal(const plan::OpenChoice& c, const plan::Decisions& d) {
 }
 
 // What is open, and what is legal there; alike ones once.
-void add_open(Panel& p, const Decided& open) {
+void add_open(Panel& p, const Decided& open, const Marked& marked) {
   std::vector<std::pair<plan::OpenChoice, int>> kinds;
   for (plan::OpenChoice& c : plan::open_choices(open.decisions, open.sized->info)) {
     const auto alike = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) {
@@ -71,7 +73,7 @@ void add_open(Panel& p, const Decided& open) {
     d.why = legal(c, open.decisions);
     d.hint =
         c.choices.empty() ? "write a value, or let the planner choose" : "write one of them, or let the planner choose";
-    add(p, d);
+    add(p, d, marked);
   }
 }
 
@@ -83,10 +85,11 @@ Panel problems_panel(const State& s) {
       {"severity", "Severity"}, {"line", "Line"}, {"text", "Problem"}, {"hint", "How to mend it"}, {"file", "File"}};
   p.empty = "There are no problems.";
   const Document* d = s.document();
-  for (const Diagnostic& m : s.messages) add(p, m);
+  const Marked marked(s);
+  for (const Diagnostic& m : s.messages) add(p, m, marked);
   if (!d || !d->latest) return p;
-  for (const Diagnostic& m : d->latest->diagnostics) add(p, m);
-  if (d->latest->open) add_open(p, *d->latest->open);
+  for (const Diagnostic& m : d->latest->diagnostics) add(p, m, marked);
+  if (d->latest->open) add_open(p, *d->latest->open, marked);
   p.current = d->current(d->latest);
   if (!p.current) p.reason = "of an older text: the newest text is being evaluated";
   return p;

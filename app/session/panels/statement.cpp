@@ -1,6 +1,7 @@
 // What a statement decides, and what changes without it; the devices that run what is selected.
 #include "app/session/commands.h"
 #include "app/session/lines.h"
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/workbench/explain_text.h"
 
@@ -90,9 +91,12 @@ Panel place_panel(const State& s) {
                {"memory_bytes", "Device memory", Unit::bytes}};
   if (!s.document() || !s.inspection) return p;
   say_whether_inspected(p, s);
+  const Marked marked(s);
+  const Evaluation* e = s.document()->shown ? s.document()->shown->evaluation.get() : nullptr;
   for (const InspectedClass& c : s.inspection->classes) {
     TableRow row{.id = c.name};
     row.command = print(Invocation{"select", {{"place", c.name}}});
+    if (e) row.selected = marked.device_class(class_of_lane(*e, c.name));
     row.cells = {cell(c.name),
                  cell(c.devices, Unit::count),
                  cell(c.operators, Unit::count),

@@ -1,4 +1,5 @@
 // How one tensor is cut, by its writer and by each reader, and what lies between; and the same tile by tile.
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/session/tensors.h"
 #include "engine/base/format.h"
@@ -189,13 +190,15 @@ Panel tensor_panel(const State& s) {
                {"segment", "In"},
                {"writer_number", "Writer", Unit::none, true}};
   if (says_nothing(p, s)) return p;
-  const std::optional<TensorFacts> t = tensor_shown(s);
+  const std::shared_ptr<const TensorFacts> t = tensor_shown(s);
   if (!t) return p;
   const Graph& g = *s.document()->shown->evaluation->made.graph;
   add_facts(p, *t, g);
+  const Marked marked(s);
   for (std::size_t k = 0; k < t->readers.size(); ++k) {
     const TensorReader& r = t->readers[k];
     TableRow row{.id = std::to_string(k)};
+    row.selected = marked.side(r.ops, r.tiling);
     row.cells = {cell(r.operators), cell(r.place), cell(r.layout), tiles_cell(g, r.tiling), moves_cell(r),
                  time_of(r),        exposed_of(r), refused_of(r),  cell(r.segment),         cell(r.writer + 1)};
     p.rows.push_back(std::move(row));
@@ -212,9 +215,10 @@ Panel tiles_panel(const State& s) {
                {"region", "Region"},    {"value_part", "Part of the value"},
                {"keys", "Rows by key"}, {"blocks", "Blocks", Unit::count}};
   if (says_nothing(p, s)) return p;
-  const std::optional<TensorFacts> t = tensor_shown(s);
+  const std::shared_ptr<const TensorFacts> t = tensor_shown(s);
   if (!t) return p;
   const Graph& g = *s.document()->shown->evaluation->made.graph;
+  const Marked marked(s);
   const auto add = [&](const TensorSide& side, const std::string& what, const std::string& id) {
     for (std::size_t k = 0; k < side.tiling.tiles.size(); ++k) {
       const TensorTile& tile = side.tiling.tiles[k];
@@ -228,7 +232,7 @@ Panel tiles_panel(const State& s) {
                    cell(keys_text(g, tile)),
                    cell(tile.blocks, Unit::count)};
       if (!tile.place.empty()) row.command = "select place=\"" + tile.place + "\"";
-      row.selected = !tile.place.empty() && tile.place == s.selection.place;
+      row.selected = marked.tile(side.ops, tile);
       p.rows.push_back(std::move(row));
     }
   };

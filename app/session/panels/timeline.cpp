@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/session/commands.h"
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "engine/program/program.h"
 #include "planner/simulate/critical_path.h"
@@ -70,13 +71,13 @@ Panel timeline_panel(const State& s) {
   p.facts = {{"duration_us", "Step", cell(e.simulation.step_us(), Unit::microseconds)}, critical_fact(e)};
   Idle idle;
   Nanoseconds work = 0;
+  const Marked marked(s);
   for (const int k : lane_order(e, s.lanes)) {
     const auto c = static_cast<std::size_t>(k);
     const ClassTimeline& t = e.simulation.classes[c];
     const std::string& name = e.made.program.classes[c].name;
     TableRow row{.id = std::to_string(c)};
-    row.selected = s.time && std::find(s.time->lanes.begin(), s.time->lanes.end(), name) != s.time->lanes.end();
-    row.command = "select lane=\"" + name + "\"";
+    row.selected = marked.device_class(k);
     add(idle, t.idle, t.devices);
     work += t.devices * t.compute;
     const bool over = t.peak.bytes() > t.capacity.count;

@@ -1,5 +1,7 @@
 #include <cmath>
 
+#include "app/session/commands.h"
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/session/traffics.h"
 #include "engine/base/format.h"
@@ -67,7 +69,9 @@ Panel traffic_panel(const State& s) {
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
-  const TrafficFacts t = *traffic_shown(s);
+  const std::shared_ptr<const TrafficFacts> shown = traffic_shown(s);
+  const TrafficFacts& t = *shown;
+  const Marked marked(s);
   const std::string brush = brush_text(s);
   double sent = 0;
   for (const TrafficCell& c : t.cells) sent += c.bytes;
@@ -92,6 +96,8 @@ Panel traffic_panel(const State& s) {
                  cell(c.busy_us, Unit::microseconds), exposed(c), cell(c.first_us, Unit::microseconds),
                  cell(c.last_us, Unit::microseconds), cell(c.classes), cell(c.sent, Unit::bytes),
                  {std::move(sizes), ""}};
+    row.command = print(Invocation{"select", {{"communicator", c.kind + " over " + c.over}}});
+    row.selected = marked.communicator(c);
     p.rows.push_back(std::move(row));
   }
   return p;

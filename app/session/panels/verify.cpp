@@ -1,3 +1,6 @@
+#include <set>
+
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope::session {
@@ -44,10 +47,18 @@ Panel verify_panel(const State& s) {
   p.rows_id = "failures";
   p.columns = {{"kind", "Kind"},       {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"},
                {"devices", "Devices"}, {"expected", "Expected"}, {"got", "Got"},       {"statement", "Statement"}};
+  const Marked marked(s);
+  std::set<std::string> names;  // of what is selected
+  if (d->shown->evaluation) {
+    const Graph& g = *d->shown->evaluation->made.graph;
+    for (const OpId o : marked.operators()) names.insert(g.node(o).name());
+    for (const TensorId t : marked.tensors()) names.insert(g.tensor_name(t));
+  }
   for (const Failure& f : r.failures) {
     TableRow row{.id = std::to_string(p.rows.size()), .tone = Tone::bad};
     row.cells = {cell(to_string(f.kind)), cell(f.op),       cell(f.tensor), cell(f.region),
                  cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement)};
+    row.selected = marked.statement(f.statement.line) || names.contains(f.op) || names.contains(f.tensor);
     if (f.statement.line) row.command = "select statement=" + std::to_string(f.statement.line);
     p.rows.push_back(std::move(row));
   }

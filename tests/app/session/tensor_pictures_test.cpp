@@ -21,6 +21,7 @@ State shown(const Evaluation& e, const Cluster& cluster, const std::string& tens
   auto picture = std::make_shared<Picture>();
   picture->evaluation = std::shared_ptr<const Evaluation>(&e, [](const Evaluation*) {});
   picture->cluster = std::shared_ptr<const Cluster>(&cluster, [](const Cluster*) {});
+  picture->study = std::make_shared<const Study>(picture->evaluation, picture->cluster);
   State s;
   s.documents.emplace_back();
   s.documents.back().shown = std::move(picture);

@@ -1,0 +1,225 @@
+// One selection is marked wherever what it means is shown: a table of kinds of selections × panels, with the rows
+// that each panel marks, and the same for canvases.
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+#include "app/session/canvases/canvases.h"
+#include "tests/app/session/steps.h"
+#include "viz/timeline/marks.h"
+#include "viz/timeline/wire.h"
+
+using namespace planscope;
+using namespace planscope::session;
+using planscope::testing::must;
+
+namespace {
+
+// Four devices, two stages of two; micro-batches; a tensor parallel stage each.
+const std::string kPlan =
+    "devices 4 as pipe=2 tensor=2\n"      // 1
+    "axis mb=2\n"                         // 2
+    "model batch=4\n"                     // 3
+    "let L = transformer.h[*]\n"          // 4
+    "let S = cut L into |pipe|\n"         // 5
+    "trans * batch by mb\n"               // 6
+    "use tp(L, tensor)\n"                 // 7
+    "trans L[0].mlp recompute\n"          // 8
+    "assign S[i] to pipe=i\n"             // 9
+    "use 1f1b(S)\n";                      // 10
+
+const std::vector<std::pair<std::string, std::string>> selections = {
+    {"operators", "select operators=\"L[0].mlp\""},
+    {"tensor", "select tensor=\"transformer.h.0.mlp.c_proj:addmm#0\""},
+    {"place", "select place=\"pipe=1\""},
+    {"statement", "select statement=8"},
+    {"communicator", "select communicator=\"all_reduce over tensor\""},
+    {"send", "select communicator=\"send over all[pipe=0] → all[pipe=1]\""},
+    {"none", "select none"},
+};
+
+// `3 of 12`, and which, where they are few; a row by its first text.
+std::string marked_rows(const Panel& p) {
+  std::vector<std::string> marked;
+  for (const TableRow& r : p.rows)
+    if (r.selected) marked.push_back(r.id);
+  std::string out = std::to_string(marked.size()) + " of " + std::to_string(p.rows.size());
+  if (marked.empty() || marked.size() > 4) return out;
+  for (std::size_t k = 0; k < marked.size(); ++k) out += (k ? " " : ": ") + marked[k];
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every kind of selection is marked in every table that shows what it means") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  must(s, "expand depth=9");
+  std::ostringstream out;
+  for (const auto& [name, line] : selections) {
+    must(s, line);
+    s.wait();
+    out << name << "\n";
+    for (const char* id : {"modules", "graph", "edges", "timeline", "blocks", "alive", "constraints", "tensor",
+                           "tiles", "traffic", "place"})
+      out << "  " << id << " " << marked_rows(*make_panel(id, s.state())) << "\n";
+  }
+  CHECK(out.str() == R"(operators
+  modules 3 of 15: transformer.h[*].mlp.c_fc transformer.h[*].mlp.act transformer.h[*].mlp.c_proj
+  graph 14 of 82
+  edges 17 of 84
+  timeline 1 of 2: 0
+  blocks 14 of 358
+  alive 0 of 148
+  constraints 7 of 12
+  tensor 1 of 1: 0
+  tiles 2 of 2: w0/0 r0/0
+  traffic 1 of 2: 0
+  place 1 of 1: pipe=0
+tensor
+  modules 1 of 15: transformer.h[*].mlp.c_proj
+  graph 1 of 82: transformer.h[*].mlp.c_proj:addmm#0
+  edges 1 of 84: 63
+  timeline 1 of 2: 0
+  blocks 10 of 358
+  alive 0 of 148
+  constraints 7 of 12
+  tensor 0 of 1
+  tiles 2 of 4: w0/0 w0/1
+  traffic 0 of 2
+  place 1 of 1: pipe=0
+place
+  modules 9 of 15
+  graph 70 of 82
+  edges 80 of 84
+  timeline 1 of 2: 1
+  blocks 65 of 358
+  alive 147 of 148
+  constraints 0 of 12
+  tensor 1 of 2: 1
+  tiles 2 of 4: w1/0 r1/0
+  traffic 2 of 2: 0 1
+  place 1 of 1: pipe=1
+statement
+  modules 3 of 15: transformer.h[*].mlp.c_fc transformer.h[*].mlp.act transformer.h[*].mlp.c_proj
+  graph 14 of 82
+  edges 17 of 84
+  timeline 1 of 2: 0
+  blocks 14 of 358
+  alive 0 of 148
+  constraints 1 of 12: 8
+  tensor 1 of 1: 0
+  tiles 2 of 2: w0/0 r0/0
+  traffic 1 of 2: 0
+  place 1 of 1: pipe=0
+communicator
+  modules 4 of 15: transformer.h[*].ln_1 transformer.h[*].attn.c_proj transformer.h[*].ln_2 transformer.h[*].mlp.c_proj
+  graph 4 of 82: transformer.h[*].ln_1 transformer.h[*].attn.c_proj:view#1 transformer.h[*].ln_2 transformer.h[*].mlp.c_proj:view#1
+  edges 4 of 84: 27 45 48 64
+  timeline 2 of 2: 0 1
+  blocks 32 of 358
+  alive 17 of 148
+  constraints 5 of 12
+  tensor 0 of 1
+  tiles 1 of 2: w0/0
+  traffic 1 of 2: 0
+  place 2 of 2: pipe=0 pipe=1
+send
+  modules 2 of 15: transformer.wte lm_head
+  graph 3 of 82: transformer.wte transformer.h[*]:add#1 lm_head
+  edges 2 of 84: 65 66
+  timeline 1 of 2: 0
+  blocks 3 of 358: 0/3/0 0/3/1 0/3/2
+  alive 5 of 148
+  constraints 4 of 12: 6 9 10 10.1
+  tensor 0 of 1
+  tiles 1 of 2: w0/0
+  traffic 1 of 2: 1
+  place 1 of 1: pipe=0
+none
+  modules 0 of 15
+  graph 0 of 82
+  edges 0 of 84
+  timeline 0 of 2
+  blocks 0 of 358
+  alive 0 of 148
+  constraints 0 of 12
+  tensor 0 of 0
+  tiles 0 of 0
+  traffic 0 of 2
+  place 0 of 0
+)");
+}
+
+TEST_CASE("the canvas of the timeline and the table of its blocks mark the same") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  for (const auto& [name, line] : selections) {
+    INFO(name);
+    must(s, line);
+    s.wait();
+    const State state = s.state();
+    const viz::TimelineModel m = *viz::decode_timeline(timeline_model(state));
+    const viz::MarkedBlocks marked = viz::marked_blocks(m, viz::parse_timeline_marks(timeline_marks(state)));
+    std::map<std::string, bool> drawn;
+    for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l) {
+      const std::vector<viz::Stream>& streams = m.lanes[static_cast<std::size_t>(l)].streams;
+      for (int k = 0; k < static_cast<int>(streams.size()); ++k)
+        for (int b = 0; b < static_cast<int>(streams[static_cast<std::size_t>(k)].blocks.size()); ++b) {
+          const std::string id = std::to_string(l) + "/" + std::to_string(k) + "/" + std::to_string(b);
+          drawn[id] = viz::is_marked(marked, {l, k, b});
+        }
+    }
+    int rows = 0;
+    const Panel blocks = blocks_panel(state);
+    for (const TableRow& r : blocks.rows) {
+      CHECK(r.selected == drawn.at(r.id));
+      rows += r.selected;
+    }
+    CHECK((rows > 0) == (name != "none"));
+  }
+}
+
+TEST_CASE("canvases mark tiles, communicators and edges where their tables mark the rows") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  must(s, "expand depth=9");
+  const auto count = [](const std::vector<std::string>& ids, const std::string& what) {
+    return std::count_if(ids.begin(), ids.end(), [&](const std::string& id) { return id.starts_with(what); });
+  };
+  const auto rows = [](const Panel& p) {
+    return std::count_if(p.rows.begin(), p.rows.end(), [](const TableRow& r) { return r.selected; });
+  };
+  for (const auto& [name, line] : selections) {
+    INFO(name);
+    must(s, line);
+    s.wait();
+    const State state = s.state();
+    CHECK(count(tensor_marks(state), "tile ") == rows(tiles_panel(state)));
+    CHECK(count(traffic_marks(state), "communicator ") == rows(traffic_panel(state)));
+    CHECK(count(graph_marks(state), "edge ") == rows(edges_panel(state)));
+  }
+}
+
+TEST_CASE("a tile that is selected marks the tiles of its place, and leaves the operators those of the tensor") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  must(s, "select tensor=\"transformer.h.0.mlp.c_proj:addmm#0\" place=\"pipe=0\"");
+  s.wait();
+  CHECK(s.state().selected->operators.size() == 1);
+  CHECK(s.state().selected->devices == std::vector<int>{0, 1});
+  const Panel tiles = tiles_panel(s.state());
+  REQUIRE(!tiles.rows.empty());
+  for (const TableRow& r : tiles.rows) {
+    INFO(r.cells[2].text);
+    CHECK(r.selected == (r.cells[2].text.find_first_of("01") != std::string::npos));
+  }
+}
