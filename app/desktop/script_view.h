@@ -23,6 +23,7 @@ class ScriptView : public QWidget {
   FindBar* find() const { return find_; }
 
   std::function<void(const QString& text, bool new_step)> on_edit;
+  std::function<void(const std::string& line)> on_run;
 
  private:
   PlanEditor* editor_;

@@ -86,6 +86,7 @@ void MainWindow::connect_view(PanelView& view) {
     };
   };
   view.on_script = [this](ScriptView& script) {
+    script.on_run = [this](const std::string& line) { run_line(line); };
     script.on_edit = [this](const QString& text, bool new_step) {
       const session::Document* d = shown_.state.document();
       if (d) bridge_->type(d->id, text.toStdString(), new_step);
