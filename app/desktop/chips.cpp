@@ -18,7 +18,8 @@ QString shown_text(const std::string& s) { return QString::fromStdString(s); }
 
 // People need no chip for what is not known, or is not so.
 bool worth_showing(const session::Fact& f) {
-  return !f.quiet && !f.cell.value.is_null() && f.cell.value != session::Json(false);
+  if (f.quiet || f.cell.value.is_null() || f.cell.value == session::Json(false)) return false;
+  return f.cell.value == session::Json(true) || !f.cell.text.empty();
 }
 
 }  // namespace

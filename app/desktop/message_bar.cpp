@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "app/session/offers.h"
 #include "app/session/panel.h"
 
 namespace planscope {
@@ -95,8 +96,8 @@ void MessageBar::add_row(const QString& message, Severity severity,
     button->setText(title);
     button->setObjectName("message.button");
     button->setFocusPolicy(Qt::StrongFocus);
-    connect(button, &QToolButton::clicked, this, [this, invocation] {
-      std::erase_if(refusals_, [&](const Refusal& r) { return r.invocation.id == invocation.id; });
+    connect(button, &QToolButton::clicked, this, [this, invocation, message] {
+      std::erase_if(refusals_, [&](const Refusal& r) { return text(to_string(r.diagnostic)) == message; });
       if (on_run) on_run(invocation);
       rebuild();
     });
@@ -124,14 +125,8 @@ void MessageBar::rebuild() {
     if (std::find(messages_.begin(), messages_.end(), r->diagnostic) != messages_.end())
       continue;  // the session says it too
     std::vector<std::pair<QString, session::Invocation>> buttons;
-    const session::CommandInfo* info = session::find_command(r->invocation.id);
-    for (const session::ArgumentInfo& a : info ? info->arguments : std::vector<session::ArgumentInfo>{}) {
-      const std::string word = std::string(a.name) + "=yes";
-      if (r->diagnostic.hint.find(word) == std::string::npos) continue;
-      session::Invocation again = r->invocation;
-      again.arguments[a.name] = "yes";
-      buttons.push_back({QString("%1, %2").arg(QString(info->title), a.name), again});
-    }
+    for (const session::Offer& o : session::ways_out(r->invocation, r->diagnostic))
+      buttons.emplace_back(text(o.title), *session::parse_invocation(o.command));
     add(text(to_string(r->diagnostic)), r->diagnostic.severity, buttons);
   }
   for (auto m = messages_.rbegin(); m != messages_.rend(); ++m) add(text(to_string(*m)), m->severity, {});

@@ -1,8 +1,8 @@
 #pragma once
 // What went wrong, or is to be known, above the centre: messages of the session with the file's name, and commands
 // that were refused.
-// They stay until they are put away. A refusal that a word lifts (`overwrite=yes`) has it as a button; lost drafts
-// can be restored.
+// They stay until they are put away. What takes the reason of a refusal away is a button beside it;
+// lost drafts can be restored.
 #include <QWidget>
 #include <functional>
 #include <vector>

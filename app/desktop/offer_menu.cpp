@@ -20,6 +20,7 @@ OfferMenu::OfferMenu(const session::Offers& offers, Run run, QWidget* parent) : 
   setObjectName("offers");
   setToolTipsVisible(true);
   setAttribute(Qt::WA_DeleteOnClose);
+  setAccessibleName(offers.title.empty() ? tr("What can be done here") : tr("What can be done with %1").arg(text(offers.title)));
   if (!offers.title.empty()) addAction(shortened(text(offers.title)))->setEnabled(false);
   end_ = addSeparator();
   refresh(offers);
@@ -71,6 +72,7 @@ void OfferMenu::refresh(const session::Offers& offers) {
     menu = new QMenu(text(o.group), this);
     insertMenu(end_, menu);
     menu->setToolTipsVisible(true);
+    menu->setAccessibleName(text(o.group));
   }
   for (const auto& [group, menu] : groups_) fill(*menu, group, offers.all);
 }

@@ -10,6 +10,7 @@
 #include <QToolTip>
 #include <utility>
 
+#include "app/desktop/ghost_layout.h"
 #include "app/desktop/plan_highlighter.h"
 
 namespace planscope {
@@ -41,10 +42,13 @@ int characters(const QString& line, int bytes) {
 
 PlanEditor::PlanEditor(QWidget* parent)
     : QPlainTextEdit(parent),
+      layout_(new GhostLayout(document())),
       highlighter_(new PlanHighlighter(document())),
       gutter_(new Gutter(this)),
       completer_(new QCompleter(this)),
       completions_(new QStandardItemModel(this)) {
+  document()->setDocumentLayout(layout_);
+  viewport()->setMouseTracking(true);
   setFont(monospaced_font());
   setUndoRedoEnabled(false);
   setTabChangesFocus(true);
@@ -91,6 +95,63 @@ void PlanEditor::set_marks(std::vector<session::Mark> marks, std::vector<session
   marks_ = std::move(marks);
   mark_lines();
   gutter_->update();
+}
+
+void PlanEditor::set_ghosts(std::vector<session::Ghost> ghosts) {
+  if (ghosts == ghosts_) return;
+  ghosts_ = std::move(ghosts);
+  std::map<int, qreal> rooms;
+  for (const session::Ghost& g : ghosts_) rooms[qMax(1, g.after)] += fontMetrics().lineSpacing();
+  layout_->set_rooms(std::move(rooms));
+  viewport()->update();
+  gutter_->update();
+}
+
+// Each on a line of its own below the line behind which it would stand.
+void PlanEditor::each_ghost(const std::function<void(const session::Ghost&, const QRectF&)>& visit) const {
+  const qreal height = fontMetrics().lineSpacing();
+  for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+    const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
+    if (area.top() > viewport()->height()) return;
+    qreal top = area.bottom() - layout_->room_below(block);
+    for (const session::Ghost& g : ghosts_) {
+      if (qMax(1, g.after) != block.blockNumber() + 1) continue;
+      visit(g, QRectF(area.left() + document()->documentMargin(), top, viewport()->width(), height));
+      top += height;
+    }
+  }
+}
+
+const session::Ghost* PlanEditor::ghost_at(const QPointF& at) const {
+  const session::Ghost* found = nullptr;
+  each_ghost([&](const session::Ghost& g, const QRectF& area) {
+    if (area.contains(at)) found = &g;
+  });
+  return found;
+}
+
+void PlanEditor::paintEvent(QPaintEvent* event) {
+  QPlainTextEdit::paintEvent(event);
+  if (ghosts_.empty()) return;
+  QPainter painter(viewport());
+  QFont slanted = font();
+  slanted.setItalic(true);
+  painter.setFont(slanted);
+  painter.setPen(QColor(colours(theme_).dim));
+  each_ghost([&](const session::Ghost& g, const QRectF& area) {
+    painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, QString::fromStdString(g.text));
+  });
+}
+
+void PlanEditor::mousePressEvent(QMouseEvent* event) {
+  const session::Ghost* ghost = event->button() == Qt::LeftButton ? ghost_at(event->position()) : nullptr;
+  if (ghost && on_run) return on_run(std::string(ghost->command));
+  QPlainTextEdit::mousePressEvent(event);
+}
+
+void PlanEditor::mouseMoveEvent(QMouseEvent* event) {
+  viewport()->setCursor(ghost_at(event->position()) ? Qt::PointingHandCursor : Qt::IBeamCursor);
+  QPlainTextEdit::mouseMoveEvent(event);
 }
 
 void PlanEditor::show_text(const QString& text) {
@@ -222,13 +283,14 @@ void PlanEditor::paint_gutter(QPaintEvent& event) {
     const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
     if (area.top() > event.rect().bottom()) return;
     const int line = block.blockNumber() + 1;
+    const qreal height = area.height() - layout_->room_below(block);
     if (const session::Mark* m = worst_at(line)) {
       painter.setPen(Qt::NoPen);
       painter.setBrush(colour_of(m->severity, theme_));
-      painter.drawEllipse(QPointF(9, area.center().y()), 3.5, 3.5);
+      painter.drawEllipse(QPointF(9, area.top() + height / 2), 3.5, 3.5);
     }
     painter.setPen(QColor(block == textCursor().block() ? c.text : c.dim));
-    painter.drawText(QRectF(0, area.top(), gutter_->width() - 10, area.height()), Qt::AlignRight | Qt::AlignVCenter,
+    painter.drawText(QRectF(0, area.top(), gutter_->width() - 10, height), Qt::AlignRight | Qt::AlignVCenter,
                      QString::number(line));
   }
 }
@@ -294,6 +356,7 @@ void PlanEditor::keyPressEvent(QKeyEvent* event) {
 }
 
 QString PlanEditor::tooltip_at(const QPoint& at) const {
+  if (ghost_at(at)) return tr("The planner proposes this line. A click accepts it");
   const int line = cursorForPosition(at).blockNumber() + 1;
   QStringList texts;
   for (const session::Mark& m : marks_) {

@@ -1,6 +1,6 @@
 #pragma once
 // The plan script: line numbers, colours, what is wrong under its token and told on hover, completion, a one-key
-// fix. Undo is the
+// fix, and dimmed between the lines those that are proposed. Undo is the
 // session's, not this editor's: it goes over every kind of edit, and never over documents.
 #include <QPlainTextEdit>
 #include <functional>
@@ -15,6 +15,7 @@ class QStandardItemModel;
 
 namespace planscope {
 
+class GhostLayout;
 class PlanHighlighter;
 
 class PlanEditor : public QPlainTextEdit {
@@ -25,6 +26,7 @@ class PlanEditor : public QPlainTextEdit {
 
   void set_theme(Theme theme);
   void set_marks(std::vector<session::Mark> marks, std::vector<session::LineNote> notes);
+  void set_ghosts(std::vector<session::Ghost> ghosts);
   void show_text(const QString& text);  // changes what differs alone; the cursor stays; not told by on_edit
   void go_to_line(int line);            // from 1
   void comment_lines();                 // `# ` before the lines of the selection, or away from them
@@ -36,12 +38,16 @@ class PlanEditor : public QPlainTextEdit {
   const QCompleter* completer() const { return completer_; }
 
   std::function<void(const QString& before, const QString& text)> on_edit;  // the user has changed the text
+  std::function<void(const std::string& line)> on_run;  // of a ghost that was clicked
   Complete complete;                                 // what can be written; empty: nothing is known
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
   void keyPressEvent(QKeyEvent* event) override;
   bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
 
  private:
   void mark_lines();
@@ -49,10 +55,14 @@ class PlanEditor : public QPlainTextEdit {
   const session::Mark* worst_at(int line) const;
   int position_of(const session::Mark& mark, int byte) const;  // in the document
   QString tooltip_at(const QPoint& at) const;
+  void each_ghost(const std::function<void(const session::Ghost&, const QRectF&)>& visit) const;  // that is in sight
+  const session::Ghost* ghost_at(const QPointF& at) const;
 
   Theme theme_ = Theme::dark;
   std::vector<session::Mark> marks_;
   std::vector<session::LineNote> notes_;
+  std::vector<session::Ghost> ghosts_;
+  GhostLayout* layout_;
   PlanHighlighter* highlighter_;
   QWidget* gutter_;
   QCompleter* completer_;

@@ -23,12 +23,18 @@ ScriptView::ScriptView(QWidget* parent) : QWidget(parent), editor_(new PlanEdito
     last_line_ = line;
     if (on_edit && document_ > 0) on_edit(document_, before, text, pause);
   };
+  editor_->on_run = [this](const std::string& line) {
+    if (on_run) on_run(line);
+  };
 }
 
 void ScriptView::show_panel(const session::Panel& panel) {
   editor_->setPlaceholderText(QString::fromStdString(panel.empty));
   // Marks are of the text that the panel holds; where another one has been typed, the next panel brings its own.
-  if (editor_->toPlainText().toStdString() == panel.text) editor_->set_marks(panel.marks, panel.notes);
+  if (editor_->toPlainText().toStdString() == panel.text) {
+    editor_->set_marks(panel.marks, panel.notes);
+    editor_->set_ghosts(panel.ghosts);
+  }
 }
 
 void ScriptView::show_text(int document, const QString& text) {

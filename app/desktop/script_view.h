@@ -24,6 +24,7 @@ class ScriptView : public QWidget {
 
   // `document`: whose text was shown last, whichever is the current one by now.
   std::function<void(int document, const QString& before, const QString& text, bool new_step)> on_edit;
+  std::function<void(const std::string& line)> on_run;
 
  private:
   PlanEditor* editor_;

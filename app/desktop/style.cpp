@@ -54,6 +54,7 @@ QPushButton:hover, QPushButton:focus { border-color: @accent; }
 QTreeView:focus, QPlainTextEdit:focus, QListWidget:focus { border: 1px solid @accent; }
 QTreeView, QPlainTextEdit, QListWidget { border: 1px solid transparent; }
 QComboBox, QSpinBox { background: @raised; border: 1px solid @line; border-radius: 4px; padding: 3px 6px; }
+QComboBox QLineEdit { border: none; padding: 0; background: transparent; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; }
 QTabBar::tab:selected { color: @text; border-bottom: 2px solid @accent; }
 QTabBar::tab:hover { color: @text; }
@@ -72,7 +73,7 @@ QToolButton:hover, QToolButton:focus { border-color: @line; color: @text; }
 QTabBar QToolButton { padding: 0; background: @raised; border: 1px solid @line; border-radius: 0; }
 QTabBar::scroller { width: 40px; }
 QToolButton:checked { color: @text; background: @raised; border-color: @line; }
-QLabel[note="true"] { background: @raised; color: @text; border: 1px solid @accent; border-radius: 4px; }
+QFrame[note="true"] { background: @raised; color: @text; border: 1px solid @accent; border-radius: 4px; }
 QToolTip { background: @raised; color: @text; border: 1px solid @line; padding: 5px; }
 QScrollBar:vertical { background: @panel; width: 10px; margin: 0; }
 QScrollBar:horizontal { background: @panel; height: 10px; margin: 0; }

@@ -129,6 +129,8 @@ std::vector<WindowCommand> MainWindow::window_commands() {
       {"view.locate", "View", tr("Go to…"), "Ctrl+K",
        tr("Finds modules, lines, documents, versions and plans by their names"), [this] { show_locator(); },
        [this] { return no_document(); }},
+      {"help.reference", "Help", tr("Plan language"), "Shift+F1", tr("Every statement with an example, to be searched"),
+       [this] { actions_->find("view.reference")->trigger(); }},
       {"help.sheet", "Help", tr("Commands and shortcuts"), "F1; ?", tr("The list of everything that can be done"),
        [this] { show_sheet(); }},
       {"help.about", "Help", tr("About planscope"), "", tr("Version"),

@@ -86,6 +86,7 @@ void MainWindow::connect_view(PanelView& view) {
     };
   };
   view.on_script = [this](ScriptView& script) {
+    script.on_run = [this](const std::string& line) { run_line(line); };
     script.on_edit = [this](int document, const QString& before, const QString& text, bool new_step) {
       bridge_->type(document, before.toStdString(), text.toStdString(), new_step);
     };

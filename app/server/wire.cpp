@@ -2,6 +2,7 @@
 
 #include "app/server/access.h"
 #include "app/session/commands.h"
+#include "app/session/offers.h"
 #include "app/session/panel_wire.h"
 
 namespace planscope::server {
@@ -60,9 +61,15 @@ Json commands_json(const session::State& state) {
   return out;
 }
 
-Json refusal_json(const std::vector<Diagnostic>& diagnostics) {
+Json refusal_json(const std::vector<Diagnostic>& diagnostics, const session::Invocation& refused) {
   Json all = Json::array();
-  for (const Diagnostic& d : diagnostics) all.push_back(session::whole_json(d));
+  for (const Diagnostic& d : diagnostics) {
+    Json offers = Json::array();
+    for (const session::Offer& o : session::ways_out(refused, d))
+      offers.push_back({{"title", o.title}, {"command", o.command}});
+    all.push_back(session::whole_json(d));
+    all.back()["offers"] = std::move(offers);
+  }
   return {{"done", false}, {"diagnostics", std::move(all)}};
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/server/body.h"
+#include "app/session/commands.h"
 #include "app/session/panel.h"
 #include "app/session/state.h"
 
@@ -14,7 +15,8 @@ using session::Json;
 std::string random_name();  // 16 digits
 BodyPtr json_body(const Json&);
 Json commands_json(const session::State&);          // the one list, with what can be run now and why not
-Json refusal_json(const std::vector<Diagnostic>&);  // {"done": false, "diagnostics": [{"severity", "said", "what", …}]}
+// {"done": false, "diagnostics": [{"severity", "said", "what", …, "offers": [{"title", "command"}]}]}; `refused`: what was to be run.
+Json refusal_json(const std::vector<Diagnostic>&, const session::Invocation& refused = {});
 Json open_api(const std::string& version);          // the document of GET /api
 
 // What a browser gets that has come without the link.

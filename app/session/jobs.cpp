@@ -21,6 +21,15 @@ void Jobs::Report::progress(std::optional<double> done, std::optional<double> of
   jobs_.changed_();
 }
 
+void Jobs::Report::ended(End end) const {
+  {
+    const std::lock_guard lock(jobs_.mutex_);
+    for (Running& r : jobs_.all_)
+      if (r.job.id == id_) r.job.state = end.state, r.job.text = std::move(end.text);
+  }
+  jobs_.changed_();
+}
+
 void Jobs::end() {
   {
     const std::lock_guard lock(mutex_);
@@ -45,6 +54,7 @@ int Jobs::start(std::string what, std::function<End(const Report&)> work) {
       const std::lock_guard ending(mutex_);
       r.job.state = end.state;
       r.job.text = end.text;
+      r.finished = true;
     }
     changed_();
     ended_.notify_all();
@@ -62,13 +72,13 @@ bool Jobs::cancel(int id) {
 void Jobs::wait() {
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [this] {
-    return std::all_of(all_.begin(), all_.end(), [](const Running& r) { return has_ended(r.job); });
+    return std::all_of(all_.begin(), all_.end(), [](const Running& r) { return r.finished; });
   });
 }
 
 bool Jobs::running() const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(all_.begin(), all_.end(), [](const Running& r) { return !has_ended(r.job); });
+  return std::any_of(all_.begin(), all_.end(), [](const Running& r) { return !r.finished; });
 }
 
 std::vector<Job> Jobs::list() const {

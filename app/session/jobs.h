@@ -34,6 +34,7 @@ class Jobs {
     int id() const { return id_; }
     const std::atomic<bool>& stop() const { return *stop_; }
     void progress(std::optional<double> done, std::optional<double> of, std::string best, std::string text = {}) const;
+    void ended(End) const;  // to everybody else; what it still tidies up is waited for alone
 
    private:
     friend class Jobs;
@@ -57,6 +58,7 @@ class Jobs {
   struct Running {
     Job job;
     std::atomic<bool> stop = false;
+    bool finished = false;  // nothing of it is under way any more
     std::thread thread;
   };
 

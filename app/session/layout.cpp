@@ -24,6 +24,7 @@ std::span<const PanelPlace> shipped_layout() {
         {"try", Side::right, 2, false},
         {"commands", Side::right, 2, false},
         {"preferences", Side::right, 2, false},
+        {"reference", Side::right, 2, false},
         {"script", Side::bottom, 3},
         {"constraints", Side::bottom, 3},
         {"templates", Side::bottom, 3},

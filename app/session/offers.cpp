@@ -259,4 +259,20 @@ Offers offers(const State& s, std::string_view line) {
   return menu.take();
 }
 
+std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic& d) {
+  std::vector<Offer> out;
+  const CommandInfo* info = find_command(refused.id);
+  for (const ArgumentInfo& a : info ? info->arguments : std::vector<ArgumentInfo>{}) {
+    if (refused.has(a.name) || d.hint.find(std::string(a.name) + "=yes") == std::string::npos) continue;
+    Invocation again = refused;
+    again.arguments[a.name] = "yes";
+    out.push_back({.group = "", .title = std::string(info->title) + ", " + a.name, .command = print(again)});
+  }
+  for (const int line : d.lines) {
+    const std::string n = std::to_string(line);
+    out.push_back({.group = "", .title = "Relax line " + n, .command = print({"relax", {{"line", n}}})});
+  }
+  return out;
+}
+
 }  // namespace planscope::session

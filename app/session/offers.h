@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/session/commands.h"
 #include "app/session/state.h"
 
 namespace planscope::session {
@@ -32,5 +33,9 @@ struct Offers {
 
 // Nothing is offered for a line that is no command.
 Offers offers(const State&, std::string_view line);
+
+// What takes away the reason of a refusal: the command once more with the word that its hint names (`overwrite=yes`), and
+// each line of the plan that is in the way, to be relaxed.
+std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic&);
 
 }  // namespace planscope::session

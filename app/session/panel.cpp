@@ -123,6 +123,9 @@ Json to_json(const Panel& p) {
     Json notes = Json::array();
     for (const LineNote& n : p.notes) notes.push_back({{"line", n.line}, {"text", n.text}});
     out["notes"] = std::move(notes);
+    Json ghosts = Json::array();
+    for (const Ghost& g : p.ghosts) ghosts.push_back({{"after", g.after}, {"text", g.text}, {"command", g.command}});
+    out["ghosts"] = std::move(ghosts);
   }
   if (p.kind == PanelKind::chart) {
     Json all = Json::array();
@@ -180,6 +183,8 @@ std::string to_text(const Panel& p) {
   if (!p.rows.empty()) out += table_text(p);
   out += p.text;
   for (const Mark& m : p.marks) out += "line " + std::to_string(m.line) + ": " + m.text + "\n";
+  for (const Ghost& g : p.ghosts)
+    out += "proposed behind line " + std::to_string(g.after) + ": " + g.text + " (" + g.command + ")\n";
   for (const Series& s : p.series) out += s.name + ": " + std::to_string(s.points.size()) + " points\n";
   if (out.empty()) out = p.empty + "\n";
   if (!p.current) out += "not current: " + p.reason + "\n";

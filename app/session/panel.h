@@ -94,6 +94,14 @@ struct LineNote {
   bool operator==(const LineNote&) const = default;
 };
 
+// A line that a script does not have, at the place where it would be: what a planner proposes.
+struct Ghost {
+  int after = 0;  // the line before it; 0: it would be the first one
+  std::string text;
+  std::string command;  // that puts it there
+  bool operator==(const Ghost&) const = default;
+};
+
 struct Series {
   std::string name;
   Unit unit = Unit::none;
@@ -115,6 +123,7 @@ struct Panel {
   std::string text = {};
   std::vector<Mark> marks = {};
   std::vector<LineNote> notes = {};  // by line
+  std::vector<Ghost> ghosts = {};    // in the order of their places
   std::vector<Series> series = {};
   std::vector<std::string> commands = {};  // that it offers beside what it shows, as lines of a session script
   std::string paste = {};  // of tables: what text that is pasted runs, with the text behind it; empty: nothing

@@ -69,6 +69,10 @@ Json json_of(const Mark& m) {
   return out;
 }
 
+Json json_of(const LineNote& n) { return {{"line", n.line}, {"text", n.text}}; }
+
+Json json_of(const Ghost& g) { return {{"after", g.after}, {"text", g.text}, {"command", g.command}}; }
+
 Json json_of(const Series& s) {
   Json out = {{"name", s.name}, {"points", s.points}};
   add(out, s.unit);
@@ -123,6 +127,8 @@ Json whole_json(const Panel& p) {
     case PanelKind::script:
       out["text"] = p.text;
       out["marks"] = list_of(p.marks);
+      out["notes"] = list_of(p.notes);
+      out["ghosts"] = list_of(p.ghosts);
       break;
     case PanelKind::chart:
       out["series"] = list_of(p.series);

@@ -19,7 +19,8 @@ namespace planscope::session {
 
 namespace {
 
-constexpr std::chrono::milliseconds kBetween(250);  // between two progress reports
+constexpr std::chrono::milliseconds kLook(25);  // between two looks at whether it is to stop
+constexpr int kLooks = 10;                      // between two progress reports
 
 class Planning {
  public:
@@ -49,14 +50,18 @@ class Planning {
   }
 
  private:
-  // Says how long it has searched, also while nothing better is found.
+  // Says how long it has searched, also while nothing better is found; and at once that it has been stopped, however long
+  // the search takes to end and to verify what it has.
   Result<Completion> search_and_tell() {
     std::mutex mutex;
     std::condition_variable ended;
     bool searching = true;
     std::thread clock([&] {
       std::unique_lock lock(mutex);
-      while (!ended.wait_for(lock, kBetween, [&] { return !searching; })) tell_time();
+      for (int looks = 1; !ended.wait_for(lock, kLook, [&] { return !searching; }); ++looks) {
+        if (report_.stop()) return tell_stopped();
+        if (looks % kLooks == 0) tell_time();
+      }
     });
     Result<Completion> found = search();
     {
@@ -121,6 +126,17 @@ class Planning {
     tell();
   }
 
+  void tell_stopped() {
+    const std::lock_guard lock(mutex_);
+    now_.seconds = seconds();
+    now_.running = false;
+    now_.status = "stopped";
+    now_.reason = best_.empty() ? "no plan has been found yet, and the search is ending"
+                                 : "the best plan so far is being verified";
+    tell();
+    report_.ended({JobState::cancelled, now_.reason});
+  }
+
   void better(PlannerProgress p) {
     const std::lock_guard lock(mutex_);
     p.seconds = now_.seconds = seconds();
@@ -147,10 +163,19 @@ class Planning {
     now_.candidates = c.candidates;
     now_.step_us = c.simulation ? std::optional(c.simulation->step_us()) : std::nullopt;
     now_.lower_bound_us = c.lower_bound_us;
+    if (c.simulation && now_.progress.empty()) better_at_the_end(c);
     if (c.simulation && c.status != CompletionStatus::impossible)
       now_.found = c.candidates.empty() ? with_planned_lines(request_.text, c.plan) : plan::print(c.plan);
     if (report_.stop()) return {JobState::cancelled, now_.found.empty() ? "nothing was found" : "the best so far is kept"};
     return {JobState::done, c.simulation ? "step " + time_text(c.simulation->step_us()) : now_.status};
+  }
+
+  // A search that was ended early may come to a plan that it had not reported.
+  void better_at_the_end(const Completion& c) {
+    better({.step_us = c.simulation->step_us(),
+            .lower_bound_us = c.lower_bound_us.value_or(0),
+            .peak_bytes = now_.peak_bytes.value_or(0),
+            .lower_bound_bytes = now_.lower_bound_bytes.value_or(0)});
   }
 
   void tell() const { answer_(std::make_shared<const PlannerAnswer>(now_)); }

@@ -88,7 +88,10 @@ std::string why_not(const State& s, const std::string& command) {
   }
   if (command == "redo" && !d->draft.can_redo() && (d->later.empty() || d->draft.edited())) return "there is nothing to redo";
   if (command == "accept" && (!d->planner || d->planner->found.empty()))
-    return d->planner && d->planner->running ? "the planner has not found a plan yet" : "the planner has found no plan";
+    return !d->planner || d->planner->status == "impossible" ? "the planner has found no plan"
+           : d->planner->running                             ? "the planner has not found a plan yet"
+           : d->planner->status == "stopped"                 ? d->planner->reason
+                                                             : "the planner has found no plan";
   for (const char* by_hand : {"split", "whole", "recompute", "offload", "grad_split", "assign"})
     if (command == by_hand && !s.selected) return "nothing is selected";
   if (command == "neighbours" && s.selection.none()) return "nothing is selected";

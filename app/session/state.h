@@ -100,7 +100,7 @@ struct PlannerAnswer {
   int job = 0;
   std::string asked, cluster;  // the text that is completed
   bool running = true;
-  std::string status = "running";  // then complete, impossible, unknown, refused
+  std::string status = "running";  // then stopped, as long as it ends; complete, impossible, unknown, refused
   std::string reason;
   double seconds = 0;  // that it has searched
   std::vector<PlannerProgress> progress;

@@ -8,6 +8,7 @@
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/search/orders/program_case.h"
 
 namespace planscope::session {
 
@@ -21,6 +22,7 @@ std::optional<Diagnostic> known_to_fail(const State& s, const std::string& state
     if (t.statement == statement && !has_figures(t)) {
       Diagnostic out = error(t.row ? "line " + std::to_string(t.row->line) + " forbids it" : "it cannot be", t.reason);
       out.subject = statement;
+      if (t.row) out.lines = {t.row->line};
       return out;
     }
   return std::nullopt;
@@ -51,6 +53,8 @@ std::optional<Diagnostic> fails(Core& c, const WithStatement& with, const std::s
   if (!wrong) return std::nullopt;
   Diagnostic out = error(said_of(*wrong, with.line));
   out.subject = statement;
+  std::copy_if(wrong->lines.begin(), wrong->lines.end(), std::back_inserter(out.lines),
+               [&](int line) { return line != with.line; });
   return out;
 }
 
@@ -151,13 +155,28 @@ Result<Done> algorithm(Core& c, const Invocation& i) {
 
 Result<Done> assign(Core& c, const Invocation& i) { return about_selection(c, "assign", "to " + i.get("to")); }
 
+// A task that is named by its place, as `b(pipe=0)[mb=0]`, which no line of the plan orders yet: by the operators that run
+// there, where the language has a name for them.
+std::string by_operators(const Document& d, const std::string& task) {
+  const std::string family = task.substr(0, task.find(')') + 1);
+  if (!d.current() || family.find('=') == std::string::npos) return task;
+  const Evaluation& e = *d.shown->evaluation;
+  const Result<orders::ProgramCase> known = orders::program_case(e.made, e.simulation, *d.shown->cluster);
+  if (!known.ok()) return task;
+  for (std::size_t k = 0; k < known->segments.size(); ++k)
+    if (!known->tasks[k].empty() && e.made.program.segments[static_cast<std::size_t>(known->segments[k])].name == family)
+      return known->tasks[k] + task.substr(family.size());
+  return task;
+}
+
 Result<Done> order(Core& c, const Invocation& i) {
-  const std::string task = i.has("task") ? i.get("task") : c.state.selected ? c.state.selected->task : "";
+  const Document& d = *c.document();
+  const std::string task = by_operators(d, i.has("task") ? i.get("task") : c.state.selected ? c.state.selected->task : "");
   if (task.empty())
     return error("'order' needs a task", c.state.selection.none() ? "nothing is selected" : "the selection is none",
                  "select operators=\"b(S[1])[2]\", or name it: order \"b(S[1])[2]\" before=\"f(S[1])[3]\"");
   if (i.has("before") == i.has("after")) return error("'order' needs another task", "", "before=… or after=…");
-  const std::string other = i.get(i.has("before") ? "before" : "after");
+  const std::string other = by_operators(d, i.get(i.has("before") ? "before" : "after"));
   for (const std::string& name : {task, other})
     if (name.substr(0, name.find(')')).find('=') != std::string::npos)  // `b(pipe=0)[mb=0]`, not `b(S[0])[mb=0]`
       return error("'" + name + "' is named by its place, which order rows do not take", "no line of the plan orders these tasks yet",

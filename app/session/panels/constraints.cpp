@@ -29,7 +29,7 @@ class Grid {
     for (const constraint::ConflictLines& set : d.planner->conflicts)
       for (const constraint::ConflictLine& l : set.lines) {
         conflicts_.insert(l.line.line);
-        brings_.emplace(l.line.line, relaxed_text(l, d.planner->conflicts));
+        brings_[l.line.line] = relaxed_text(l, d.planner->conflicts);
       }
   }
 
@@ -56,7 +56,10 @@ class Grid {
       if (m.lines.empty())
         errors_.insert(m.line);
       else
-        conflicts_.insert(m.lines.begin(), m.lines.end());
+        for (const int line : m.lines) {
+          conflicts_.insert(line);
+          brings_.emplace(line, "takes it out of the plan");
+        }
     }
     judged_ = p.evaluation != nullptr;
     if (!p.evaluation) return;
@@ -171,6 +174,8 @@ class Grid {
     const bool bad = a.state == "error" || a.state == "conflict";
     const bool decides = effects_ || !a.enabled;
     row.cells = {cell(a.line),
+                 cell(a.state.empty() ? Json() : Json(a.state), Unit::none, bad ? Tone::bad : Tone::plain,
+                      brings == brings_.end() ? "" : "without it: " + brings->second),
                  cell(c.primitive.empty() ? Json() : Json(c.primitive)),
                  cell(c.operators),
                  cell(c.argument),
@@ -179,8 +184,6 @@ class Grid {
                  cell(a.enabled && !a.statement.automatic),
                  cell(a.enabled),
                  cell(decides ? Json(a.decides) : Json(), Unit::count),
-                 cell(a.state.empty() ? Json() : Json(a.state), Unit::none, bad ? Tone::bad : Tone::plain,
-                      brings == brings_.end() ? "" : "without it: " + brings->second),
                  cell(a.text)};
     if (a.parent.empty()) make_editable(row, a, c);
     row.command = "select statement=" + std::to_string(a.line);
@@ -200,7 +203,7 @@ class Grid {
     row.cells[kText].edit = "replace " + n;
   }
 
-  static constexpr std::size_t kOperators = 2, kArgument = 3, kWhere = 4, kLocked = 6, kEnabled = 7, kText = 10;
+  static constexpr std::size_t kOperators = 3, kArgument = 4, kWhere = 5, kLocked = 7, kEnabled = 8, kText = 10;
 
   Panel& panel_;
   const Document& document_;
@@ -219,6 +222,7 @@ Panel constraints_panel(const State& s) {
   Panel p{.id = "constraints", .title = "Constraints", .kind = PanelKind::tree};
   p.empty = "Shows the plan as a grid, a row for every statement. Write one, or insert a template.";
   p.columns = {{"line", "Line"},
+               {"state", "State"},
                {"primitive", "Primitive"},
                {"operators", "Operators"},
                {"argument", "Argument"},
@@ -227,7 +231,6 @@ Panel constraints_panel(const State& s) {
                {"locked", "Locked"},
                {"enabled", "On"},
                {"decides", "Decides", Unit::count},
-               {"state", "State"},
                {"text", "Text"}};
   const Document* d = s.document();
   if (!d) return p;

@@ -46,6 +46,7 @@ std::span<const PanelInfo> panels() {
       {"jobs", "Jobs", jobs_panel},
       {"commands", "Commands", commands_panel},
       {"preferences", "Preferences", preferences_panel},
+      {"reference", "Plan language", reference_panel},
   };
   return all;
 }
@@ -101,7 +102,7 @@ void say_whether_current(Panel& p, const Document& d) {
   if (!d.shown_of.empty())
     p.reason = "of the plan '" + d.shown_of + "': " + p.reason;
   else if (d.shown)
-    p.reason = "of an older text: " + p.reason;
+    p.reason = (d.shown->text.empty() ? "of the model without a plan: " : "of an older text: ") + p.reason;
 }
 
 Tone tone_of_verdict(const std::string& verdict) {

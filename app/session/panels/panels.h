@@ -48,6 +48,7 @@ Panel planner_panel(const State&);
 Panel profile_panel(const State&);
 Panel preferences_panel(const State&);
 Panel problems_panel(const State&);
+Panel reference_panel(const State&);
 Panel runs_panel(const State&);
 Panel script_panel(const State&);
 Panel search_panel(const State&);

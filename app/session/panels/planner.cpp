@@ -90,7 +90,8 @@ Panel planner_panel(const State& s) {
     for (const std::int64_t bytes : c.peak_bytes) peak = std::max(peak, bytes);
     const std::int64_t number = static_cast<std::int64_t>(p.rows.size()) + 1;
     TableRow row{.id = std::to_string(number)};
-    row.cells = {cell(number), cell(c.configuration.name()), cell(c.step_us, Unit::microseconds), cell(c.bound_us, Unit::microseconds),
+    row.cells = {cell(number), cell(c.configuration.name()), cell(c.step_us, Unit::microseconds),
+                 cell(c.bound_us > 0 ? Json(c.bound_us) : Json(), Unit::microseconds),
                  cell(peak, Unit::bytes), cell(c.breakdown.compute_us, Unit::microseconds),
                  cell(c.breakdown.communication_us, Unit::microseconds), cell(c.breakdown.pipeline_us, Unit::microseconds),
                  cell(c.breakdown.largest), {c.script, "…", Tone::dim, c.script}};

@@ -2,7 +2,9 @@
 #include <regex>
 #include <set>
 
+#include "app/session/lines.h"
 #include "app/session/panels/panels.h"
+#include "app/session/planning.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -55,6 +57,21 @@ void add_notes(Panel& p, const PlanEffects& effects) {
   }
 }
 
+// The lines of what the planner has found that are left to accept.
+void add_ghosts(Panel& p, const PlannerAnswer& a) {
+  if (a.running || !a.candidates.empty()) return;
+  const std::optional<std::vector<FoundLine>> lines = lines_left(a, p.text);
+  if (!lines) return;
+  int before = 0;
+  for (std::size_t n = 0; n < lines->size(); ++n) {
+    const FoundLine& l = (*lines)[n];
+    if (!l.left)
+      ++before;
+    else if (is_automatic(l.text))  // else it is one of the user's own, who has taken it away since
+      p.ghosts.push_back({before, l.text, "accept line=" + std::to_string(n + 1)});
+  }
+}
+
 }  // namespace
 
 Panel script_panel(const State& s) {
@@ -67,6 +84,7 @@ Panel script_panel(const State& s) {
   }
   p.text = d->draft.text();
   p.facts.push_back({.id = "document", .title = "Document", .cell = {.value = d->id}, .quiet = true});
+  if (d->planner) add_ghosts(p, *d->planner);
   if (!d->latest || d->latest->text != p.text) return p;
   const std::vector<std::string> lines = split(p.text, '\n');
   for (const Diagnostic& e : d->latest->diagnostics) {

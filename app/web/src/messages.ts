@@ -1,5 +1,5 @@
-// What was refused, above the panels, until it is put away. Where the server proposes a word that makes it possible, as
-// discard=yes, a button does it. What is being sent is there too, until it has arrived.
+// What was refused, above the panels, until it is put away, with a button for each thing that takes its reason away. What is
+// being sent is there too, until it has arrived.
 import type { Refusal } from "./api";
 import { h } from "./dom";
 import { signOf } from "./render/chips";
@@ -20,10 +20,7 @@ export function messageRows(
       { class: `message ${tones[d.severity]}`, "data-said": d.said },
       h("span", {}, signOf(tones[d.severity]) + d.said),
     );
-    const word = /\b[a-z]+=yes\b/.exec(d.hint ?? "")?.[0];
-    const go = () => (drop(row), run(`${refusal.line} ${word}`));
-    if (word && refusal.line && !refusal.line.includes(word))
-      row.append(h("button", { onclick: go }, word.replace("=yes", "")));
+    for (const o of d.offers ?? []) row.append(h("button", { onclick: () => (drop(row), run(o.command)) }, o.title));
     row.append(
       h("button", { class: "plain", title: "Put away", "aria-label": "Put away", onclick: () => drop(row) }, "×"),
     );

@@ -203,6 +203,14 @@ export function ownCommands(app: App): OwnCommand[] {
         ),
     },
     {
+      id: "help.reference",
+      title: "Plan language",
+      menu: "Help",
+      keys: "Shift+F1",
+      about: "Every statement with an example, to be searched",
+      run: () => app.goTo("reference"),
+    },
+    {
       id: "help.sheet",
       title: "Commands and shortcuts",
       menu: "Help",

@@ -50,6 +50,12 @@ export interface Mark {
   hint?: string;
   fix?: string;
 }
+// A line that is not there, at the place where it would be.
+export interface Ghost {
+  after: number; // the line before it; 0: it would be the first one
+  text: string;
+  command: string; // puts it there
+}
 export interface Series {
   name: string;
   unit?: Unit;
@@ -68,6 +74,8 @@ export interface Panel {
   fields?: Field[];
   text?: string;
   marks?: Mark[];
+  notes?: { line: number; text: string }[]; // what lines do
+  ghosts?: Ghost[];
   series?: Series[];
   commands?: string[]; // that it offers beside what it shows
   paste?: string; // what text that is pasted runs, with the text behind it
@@ -130,6 +138,7 @@ export interface Diagnostic {
   said: string;
   what: string;
   hint?: string;
+  offers?: { title: string; command: string }[]; // what takes the reason of a refusal away
 }
 export interface Selection {
   document: number;

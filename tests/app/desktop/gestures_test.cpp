@@ -1,5 +1,6 @@
 // By hand: context menus, cells that are changed, rows that are dragged and pasted, refusals where they were made, and
 // what is preferred.
+#include <QToolButton>
 #include <QAbstractItemView>
 #include <QAction>
 #include <QClipboard>
@@ -282,4 +283,23 @@ TEST_CASE_METHOD(Gestures, "a window in which nothing happens is not painted") {
   timeline().update();
   QTest::qWait(100);
   CHECK(counter.painted > 0);  // it does count
+}
+
+TEST_CASE_METHOD(Gestures, "a refusal at a place has a button for each line that is in the way") {
+  run("append \"order f(S[1])[3] < b(S[1])[1]\"");
+  const std::string before = text();
+  window->run_at("order \"b(S[1])[1]\" before=\"f(S[1])[3]\"", {300, 300});
+  settle();
+  CHECK(text() == before);
+  auto* note = window->findChild<PlaceNote*>("place.note");
+  REQUIRE(note != nullptr);
+  shoot("ways_out");
+  QToolButton* relax = nullptr;
+  for (QToolButton* b : note->findChildren<QToolButton*>("note.button"))
+    if (!relax) relax = b;
+  REQUIRE(relax != nullptr);
+  CHECK(relax->text().startsWith("Relax line "));
+  QTest::mouseClick(relax, Qt::LeftButton);
+  settle();
+  CHECK(text() != before);
 }

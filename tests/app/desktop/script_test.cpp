@@ -7,6 +7,9 @@
 #include <QTextBlock>
 #include <catch2/catch.hpp>
 
+#include <QHelpEvent>
+#include <QToolTip>
+
 #include "app/desktop/chips.h"
 #include "app/desktop/message_bar.h"
 #include "tests/app/desktop/window_fixture.h"
@@ -151,4 +154,34 @@ TEST_CASE_METHOD(WindowFixture, "the theme evaluates nothing again and takes no 
   CHECK_FALSE(window->isWindowModified());
   CHECK(window->messages()->isVisible());
   trigger("view.theme");
+}
+
+TEST_CASE_METHOD(WindowFixture, "pointing at a line says what it decides") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "\"");
+  editor().go_to_line(2);
+  const QPoint at = editor().cursorRect().center() + editor().viewport()->pos();
+  QHelpEvent help(QEvent::ToolTip, at, editor().mapToGlobal(at));
+  QApplication::sendEvent(&editor(), &help);
+  CHECK(QToolTip::text().startsWith("decides "));
+  CHECK(QToolTip::text().endsWith(" operators"));
+  QToolTip::hideText();
+}
+
+TEST_CASE_METHOD(WindowFixture, "what the planner proposes stands dimmed at its place, and a click accepts it") {
+  run("open model=" + gpt2 + " cluster=dgx-h100x1");
+  run("text \"devices 8 as data=?d tensor=?t where ?d * ?t = 8\\ntrans * batch by data\\nrequire ?t <= 2\\n\"");
+  run("plan limit=60");
+  const QString before = editor().toPlainText();
+  REQUIRE(QTest::qWaitFor([&] { return window->panel_view("script")->panel()->ghosts.size() == 2; }, 60000));
+  editor().go_to_line(1);
+  const QRect first = editor().cursorRect();
+  editor().go_to_line(2);
+  CHECK(editor().cursorRect().top() - first.top() > 2 * first.height());  // there is room between the lines
+  shoot("proposed");
+  QTest::mouseClick(editor().viewport(), Qt::LeftButton, {}, {first.left() + 20, first.bottom() + first.height() / 2});
+  settle();
+  CHECK(editor().toPlainText() != before);
+  CHECK(editor().toPlainText().contains("= 8\nauto require ?d = 4\ntrans"));
+  CHECK(window->panel_view("script")->panel()->ghosts.size() == 1);
 }

@@ -5,6 +5,7 @@
 
 #include "app/session/by_hand.h"
 #include "app/session/lines.h"
+#include "app/session/offers.h"
 #include "app/session/panels/panels.h"
 #include "app/session/session.h"
 #include "app/workbench/explain_text.h"
@@ -276,4 +277,29 @@ TEST_CASE("words behind a command are its last argument") {
   CHECK_FALSE(parse_invocation("split out").ok());
   CHECK_FALSE(parse_invocation("split out by").ok());
   CHECK_FALSE(parse_invocation("assign to").ok());
+}
+
+TEST_CASE("what takes the reason of a refusal away is a command, which does so") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  open(s, "gpt2_tiny", "devices 2 as pipe=2\naxis mb=4\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\n"
+                       "assign S[i] to pipe=i\norder f(S[1])[3] < b(S[1])[1]\n");
+  const Invocation order = *parse_invocation("order \"b(S[1])[1]\" before=\"f(S[1])[3]\"");
+  const Result<Done> refused = s.apply(order);
+  REQUIRE_FALSE(refused.ok());
+  const std::vector<Offer> ways = ways_out(order, refused.diagnostics.front());
+  REQUIRE(ways.size() == 1);
+  CHECK(ways[0].title == "Relax line 6");
+  must(s, ways[0].command);
+  CHECK(s.apply(order).ok());
+
+  const std::string file = scratch.write("a.plan", "# of somebody else\n");
+  const Invocation save{"save", {{"path", file}}};
+  const Result<Done> exists = s.apply(save);
+  REQUIRE_FALSE(exists.ok());
+  const std::vector<Offer> over = ways_out(save, exists.diagnostics.front());
+  REQUIRE(over.size() == 1);
+  CHECK(over[0].title == "Save plan, overwrite");
+  must(s, over[0].command);
+  CHECK(scratch.read("a.plan") == text_of(s));
 }

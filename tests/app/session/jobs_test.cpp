@@ -1,6 +1,7 @@
 // Work beside a session.
 #include "app/session/jobs.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <stdexcept>
 
@@ -29,4 +30,26 @@ TEST_CASE("a job is cancelled while it runs, and not afterwards") {
   jobs.wait();
   CHECK_FALSE(jobs.cancel(id));
   CHECK_FALSE(jobs.cancel(99));
+}
+
+TEST_CASE("a job says that it has ended before it has tidied up, which is waited for") {
+  Jobs jobs([] {});
+  std::atomic<bool> tidied = false, tidy = false;
+  const int id = jobs.start("search", [&](const Jobs::Report& r) {
+    while (!r.stop()) std::this_thread::yield();
+    r.ended({JobState::cancelled, "the best is being verified"});
+    while (!tidy) std::this_thread::yield();
+    tidied = true;
+    return Jobs::End{JobState::cancelled, "the best is kept"};
+  });
+  CHECK(jobs.cancel(id));
+  while (jobs.list()[0].state == JobState::running) std::this_thread::yield();
+  CHECK(jobs.list()[0].state == JobState::cancelled);
+  CHECK(jobs.list()[0].text == "the best is being verified");
+  CHECK(jobs.running());
+  CHECK_FALSE(jobs.cancel(id));
+  tidy = true;
+  jobs.wait();
+  CHECK(tidied);
+  CHECK(jobs.list()[0].text == "the best is kept");
 }

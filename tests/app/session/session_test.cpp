@@ -9,11 +9,14 @@
 #include <csignal>
 #include <mutex>
 #include <random>
+#include <set>
 #include <thread>
 
 #include "app/session/canvases/canvases.h"
 #include "app/session/panels/panels.h"
 #include "app/session/views.h"
+#include "engine/base/text.h"
+#include "engine/plan/parser.h"
 #include "storage/workspace.h"
 #include "tests/app/session/scratch.h"
 #include "tests/app/session/steps.h"
@@ -148,13 +151,11 @@ TEST_CASE("while a text is being evaluated the last picture stays, and says of w
   const Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
   must(s, "open model=" + kModel);
+  s.wait();
   {
     Held held(s);
     write(s, kPlan);
-    const Json first = chips(s);  // nothing was there before
-    CHECK(first["step_us"].is_null());
-    CHECK(first["reason"] == "the newest text is being evaluated");
-    CHECK(words_of(**find_canvas("graph"), s.state()).stale.empty());
+    CHECK(chips(s)["reason"] == "of the model without a plan: the newest text is being evaluated");  // no text was there
     held.wait();  // predicted, and not yet verified
     CHECK(chips(s)["current"] == true);
     CHECK(chips(s)["verdict"] == "pending");
@@ -171,6 +172,8 @@ TEST_CASE("while a text is being evaluated the last picture stays, and says of w
     CHECK_FALSE(panel(s, "timeline")["lanes"].empty());
     must(s, "open model=sample_models/llama_tiny.pt2 plan=" + scratch.file("b.plan"));
     CHECK(chips(s)["step_us"].is_null());  // a picture of another model says nothing of this one
+    CHECK(chips(s)["reason"] == "the newest text is being evaluated");
+    CHECK(words_of(**find_canvas("graph"), s.state()).stale.empty());
   }
   CHECK(chips(s)["current"] == true);
   CHECK(chips(s)["verdict"] == "equivalent");
@@ -198,6 +201,24 @@ TEST_CASE("the last picture stays while arguments are open, and goes where anoth
   s.wait();
   CHECK(chips(s)["verdict"] == "refused");
   CHECK(chips(s)["step_us"].is_null());
+}
+
+TEST_CASE("a search that is stopped before it has found anything says what it has, and no bound that is not known") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x8"});
+  must(s, "open model=sample_models/t5_large.pt2");
+  must(s, "plan whole limit=60");
+  if (!run(s, "cancel 1").ok()) return;  // it has ended by itself
+  s.wait();
+  const Json p = panel(s, "planner");
+  CHECK(p["status"] != "running");
+  CHECK(p["status"] != "stopped");
+  CHECK_FALSE(p.contains("cancel"));
+  CHECK(p["candidates"].empty() == p["step_us"].is_null());
+  CHECK(p["progress"].empty() == p["step_us"].is_null());
+  for (const Json& c : p["candidates"])
+    if (!c["lower_bound_us"].is_null()) CHECK(c["lower_bound_us"] > 0);
+  CHECK(panel(s, "jobs")["rows"][0]["state"] != "running");
 }
 
 TEST_CASE("memory rows are judged, and open plans are shown as open") {
@@ -504,5 +525,28 @@ TEST_CASE("every version has figures, also one that nobody waited for") {
     const bool wrong = v.text.find("no_such_module") != std::string::npos;
     CHECK(v.figures.step_us.has_value() == !wrong);
     CHECK(v.figures.verdict == (wrong ? "" : "equivalent"));
+  }
+}
+
+TEST_CASE("the reference has every statement of the language, with an example that can be written") {
+  const Panel p = reference_panel({});
+  std::set<std::string> written;
+  for (const TableRow& row : p.rows) {
+    if (row.parent != "Statements" || row.cells[0].text.empty()) continue;
+    const std::string& example = row.cells[2].text;
+    INFO(example);
+    CHECK(plan::parse_plan(example + (example.starts_with("template") ? "\nend" : ""), "").ok());
+    written.insert(example.substr(0, example.find(' ')));
+  }
+  const Result<plan::Statement> none = plan::parse_statement("zzzzzzzz");
+  REQUIRE_FALSE(none.ok());
+  std::string all = none.diagnostics.front().what;  // `… Statements: devices, grid, …, end.`
+  all = all.substr(all.find("Statements: ") + 12);
+  all.pop_back();
+  for (std::string word : split(all, ',')) {
+    word.erase(0, word.find_first_not_of(' '));
+    INFO(word);
+    // Conditions and templates are rows that hold several words.
+    if (word != "end" && word != "forbid") CHECK(written.contains(word));
   }
 }

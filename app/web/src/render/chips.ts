@@ -11,7 +11,7 @@ export function signOf(tone: Tone | undefined): string {
 
 // People need no chip for what is not known, or is not so.
 function worthShowing(f: Fact): boolean {
-  return !f.quiet && f.cell.value !== null && f.cell.value !== false;
+  return !f.quiet && f.cell.value !== null && f.cell.value !== false && (f.cell.value === true || f.cell.text !== "");
 }
 
 export function chips(facts: Fact[], current: boolean, run: (command: string) => void): HTMLElement {

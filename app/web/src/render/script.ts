@@ -7,21 +7,26 @@ import { defaultKeymap, toggleComment } from "@codemirror/commands";
 import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StringStream } from "@codemirror/language";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
-import { Annotation, Compartment, EditorState, type Text } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, StateEffect, StateField, type Text } from "@codemirror/state";
 import {
+  Decoration,
+  type DecorationSet,
   drawSelection,
   EditorView,
   highlightActiveLine,
   highlightActiveLineGutter,
+  hoverTooltip,
   keymap,
   lineNumbers,
   placeholder,
+  type Tooltip,
+  WidgetType,
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { api } from "../api";
 import type { Typed } from "../commands";
 import { h } from "../dom";
-import type { Mark, Panel } from "../types";
+import type { Ghost, Mark, Panel } from "../types";
 import type { Body } from "./body";
 import { changes } from "./line_changes";
 
@@ -91,6 +96,7 @@ const look = EditorView.theme({
   "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "var(--selection)",
   },
+  ".ghost": { color: "var(--dim)", fontStyle: "italic", cursor: "pointer", padding: "0 2px 0 6px" },
   ".cm-placeholder": { color: "var(--dim)", whiteSpace: "pre-wrap", maxWidth: "calc(100cqw - 70px)" },
   ".cm-tooltip": {
     backgroundColor: "var(--raised)",
@@ -101,6 +107,7 @@ const look = EditorView.theme({
   ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--selection)", color: "var(--text)" },
   ".cm-completionDetail": { color: "var(--dim)", fontStyle: "normal", marginLeft: "12px" },
   ".cm-panels": { backgroundColor: "var(--raised)", color: "var(--text)" },
+  ".note": { fontFamily: "var(--sans)", padding: "4px 8px" },
   ".cm-diagnostic": { fontFamily: "var(--sans)", padding: "4px 8px" },
 });
 
@@ -148,7 +155,50 @@ function diagnostics(doc: Text, marks: Mark[]): Diagnostic[] {
     });
 }
 
+// A line that is not in the text, below the one behind which it would stand.
+class GhostWidget extends WidgetType {
+  constructor(
+    private readonly ghost: Ghost,
+    private readonly run: (command: string) => void,
+  ) {
+    super();
+  }
+
+  override eq(other: GhostWidget): boolean {
+    return other.ghost.text === this.ghost.text && other.ghost.command === this.ghost.command;
+  }
+
+  toDOM(): HTMLElement {
+    const title = "The planner proposes this line. A click accepts it";
+    return h("div", { class: "ghost", title, onclick: () => this.run(this.ghost.command) }, this.ghost.text);
+  }
+
+  override ignoreEvent(): boolean {
+    return true;
+  }
+}
+
+const setGhosts = StateEffect.define<DecorationSet>();
+const ghostField = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update: (now, tr) => tr.effects.reduce((all, e) => (e.is(setGhosts) ? e.value : all), now.map(tr.changes)),
+  provide: (f) => EditorView.decorations.from(f),
+});
+
+function ghostsIn(doc: Text, ghosts: Ghost[], run: (command: string) => void): DecorationSet {
+  return Decoration.set(
+    ghosts
+      .filter((g) => g.after <= doc.lines)
+      .map((g) => {
+        const first = g.after === 0;
+        const widget = new GhostWidget(g, run);
+        return Decoration.widget({ widget, block: true, side: first ? -1 : 1 }).range(first ? 0 : doc.line(g.after).to);
+      }),
+  );
+}
+
 export interface ScriptHost {
+  run(command: string): void;
   type(typed: Typed, newStep: boolean): Promise<number>; // as Commands.type
   away(why: unknown): void; // the server does not answer: it is asked again later
 }
@@ -182,6 +232,8 @@ export class Script implements Body {
           drawSelection(),
           highlightActiveLine(),
           highlightActiveLineGutter(),
+          ghostField,
+          hoverTooltip((view, at) => this.noteAt(view, at)),
           language,
           syntaxHighlighting(colours),
           search({ top: true }),
@@ -216,8 +268,19 @@ export class Script implements Body {
     if (panel.empty !== before?.empty || !before)
       this.view.dispatch({ effects: this.hint.reconfigure(placeholder(panel.empty ?? "")) });
     if (!this.sending && this.waiting === null && revision >= this.known) this.put(panel);
-    if (this.view.state.doc.toString() === panel.text)
-      this.view.dispatch(setDiagnostics(this.view.state, diagnostics(this.view.state.doc, panel.marks ?? [])));
+    const doc = this.view.state.doc;
+    if (doc.toString() !== panel.text) return;
+    this.view.dispatch(setDiagnostics(this.view.state, diagnostics(doc, panel.marks ?? [])));
+    const ghosts = ghostsIn(doc, panel.ghosts ?? [], (c) => this.host.run(c));
+    this.view.dispatch({ effects: setGhosts.of(ghosts) });
+  }
+
+  // What the line does.
+  private noteAt(view: EditorView, at: number): Tooltip | null {
+    const line = view.state.doc.lineAt(at);
+    const note = this.panel?.notes?.find((n) => n.line === line.number);
+    if (!note || view.state.doc.toString() !== this.panel?.text) return null;
+    return { pos: line.from, end: line.to, create: () => ({ dom: h("div", { class: "note" }, note.text) }) };
   }
 
   goToLine(line: number): void {
