@@ -27,7 +27,8 @@ struct Changed {
     std::int64_t current = 0;
     Classes of = 0;
   };
-  std::map<std::int64_t, Size> sizes;  // by the size in the file
+  std::map<std::int64_t, Size> sizes;          // by the size in the file
+  std::vector<std::vector<ClassId>> in_parts;  // dimensions of inputs that something divides into several parts
 
   Classes set(const std::vector<ClassId>& of) const {
     Classes out = 0;
@@ -63,6 +64,7 @@ Changed changed_sizes(const Graph& g) {
   };
   each_dim([&](ValueId input, int d, const std::vector<ClassId>& dim) {
     if (g.size(input, d) == file_sizes(g, input)[static_cast<std::size_t>(d)]) return;
+    if (dim.size() > 1) out.in_parts.push_back(dim);
     for (const ClassId c : dim)
       if (out.classes.size() < most && std::find(out.classes.begin(), out.classes.end(), c) == out.classes.end())
         out.classes.push_back(c);
@@ -164,11 +166,11 @@ std::optional<ChangedDim> changed_dim(const Graph& g, const Op& op, std::optiona
 
 std::string of(std::int64_t size) { return " of " + std::to_string(size); }
 
-// A slice between places that are not counted from the end; `x[1:]` is none: it is all but the first at any size.
+// A slice between places that are not counted from the end; the first element, and all but the first, are so at any size.
 void tell_slice(const Graph& g, const Op& op, const Node& n, Warnings& out) {
   const auto c = changed_dim(g, op, int_argument(n, "dim"));
   const std::int64_t start = int_argument(n, "start").value_or(0), end = int_argument(n, "end").value_or(0);
-  if (!c || n.like >= 0 || (start <= 1 && end == c->file) || op.outputs.empty()) return;
+  if (!c || n.like >= 0 || (start <= 1 && end == c->file) || end <= 1) return;
   const TensorId made = op.outputs[0].tensor;
   const std::int64_t length = file_sizes(g, made)[c->dim], now = g.size(made, static_cast<int>(c->dim));
   const std::int64_t begin = length > 0 && now != length && start % length == 0 ? start / length * now : start;
@@ -187,26 +189,31 @@ void tell_split(const Graph& g, const Op& op, const Node& n, Warnings& out) {
   out.taken(n.name(), "makes pieces of " + std::to_string(now), "pieces of " + std::to_string(piece), c->name, c->current);
 }
 
-// A view that makes several dimensions of one.
-void tell_view(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+bool is_among(ClassId c, const std::vector<ClassId>& classes) {
+  return std::find(classes.begin(), classes.end(), c) != classes.end();
+}
+
+// A view that makes several dimensions of what is one of an input.
+void tell_view(const Graph& g, const Op& op, const Node& n, const Changed& changed, Warnings& out) {
   const TensorId t = op.inputs[0].tensor, made = op.outputs[0].tensor;
+  const auto& operand = g.tensors[static_cast<std::size_t>(t)].dims;
   const auto& result = g.tensors[static_cast<std::size_t>(made)].dims;
-  for (std::size_t d = 0; d < file_sizes(g, t).size(); ++d) {
+  for (std::size_t d = 0; d < operand.size(); ++d) {
     const auto c = changed_dim(g, op, static_cast<std::int64_t>(d));
-    const std::vector<ClassId>& parts = g.tensors[static_cast<std::size_t>(t)].dims[d];
-    if (!c || parts.size() < 2) continue;
-    std::string here, there;
-    int dims = 0;
-    for (std::size_t k = 0; k < result.size(); ++k) {
-      const bool inside = !result[k].empty() && std::all_of(result[k].begin(), result[k].end(), [&](ClassId p) {
-        return std::find(parts.begin(), parts.end(), p) != parts.end();
-      });
-      if (!inside || file_sizes(g, made)[k] < 2) continue;
-      here += (dims > 0 ? " × " : "") + std::to_string(g.size(made, static_cast<int>(k)));
-      there += (dims > 0 ? " × " : "") + std::to_string(file_sizes(g, made)[k]);
-      ++dims;
+    if (!c) continue;
+    for (const std::vector<ClassId>& whole : changed.in_parts) {
+      if (!std::all_of(whole.begin(), whole.end(), [&](ClassId p) { return is_among(p, operand[d]); })) continue;
+      std::string here, there;
+      int dims = 0;
+      for (std::size_t k = 0; k < result.size(); ++k) {
+        const auto parts = std::count_if(whole.begin(), whole.end(), [&](ClassId p) { return is_among(p, result[k]); });
+        if (parts == 0 || parts == static_cast<std::ptrdiff_t>(whole.size()) || file_sizes(g, made)[k] < 2) continue;
+        here += (dims > 0 ? " × " : "") + std::to_string(g.size(made, static_cast<int>(k)));
+        there += (dims > 0 ? " × " : "") + std::to_string(file_sizes(g, made)[k]);
+        ++dims;
+      }
+      if (dims > 1) out.taken(n.name(), "makes " + here + of(c->current), there + of(c->file), c->name, c->current);
     }
-    if (dims > 1) out.taken(n.name(), "makes " + here + of(c->current), there + of(c->file), c->name, c->current);
   }
 }
 
@@ -222,11 +229,11 @@ void tell_pad(const Graph& g, const Op& op, const Node& n, Warnings& out) {
                 std::to_string((*pad)[k]) + " to " + std::to_string(c->file), c->name, c->current);
 }
 
-void tell_part(const Graph& g, const Op& op, const Node& n, Warnings& out) {
+void tell_part(const Graph& g, const Op& op, const Node& n, const Changed& changed, Warnings& out) {
   if (op.inputs.empty() || op.outputs.empty() || op.inputs[0].tensor < 0 || op.outputs[0].tensor < 0) return;
   if (n.target == "aten::slice.Tensor") tell_slice(g, op, n, out);
   if (n.target == "aten::split_with_sizes") tell_split(g, op, n, out);
-  if (n.target == "aten::view") tell_view(g, op, n, out);
+  if (n.target == "aten::view") tell_view(g, op, n, changed, out);
   if (n.target == "aten::pad" || n.target == "aten::constant_pad_nd") tell_pad(g, op, n, out);
 }
 
@@ -323,7 +330,7 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
       if (current != file) out.push_back(follows(n.name(), divides, file, current, join(names, " × ")));
       continue;
     }
-    tell_part(g, op, n, found);
+    tell_part(g, op, n, changed, found);
     // What depends on something that has changed, or on numbers alone, may be computed with any of the sizes.
     const bool numbers_alone = std::all_of(op.inputs.begin(), op.inputs.end(), [&](const Operand& o) {
       return o.tensor >= 0 && of_numbers[static_cast<std::size_t>(o.tensor)];
@@ -337,11 +344,14 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
     }
     if (read == 0 && !numbers_alone) continue;
     for (const double number : numbers(n))
-      for (const auto& [file, size] : changed.sizes)
-        if (const std::string as = made_of(number, file); !as.empty()) {
-          found.stays(n.name(), number, as, size, file);
-          break;
-        }
+      for (const auto& [file, size] : changed.sizes) {
+        // A number that is made of a size of something else than what is read is rare, but for that size itself.
+        const std::string as = made_of(number, file), whole = std::to_string(file);
+        const bool near = (read & size.of) == size.of;
+        if (as.empty() || (!near && as != whole && as != "1/" + whole)) continue;
+        found.stays(n.name(), number, as, size, file);
+        break;
+      }
   }
   found.tell(out);
   return out;

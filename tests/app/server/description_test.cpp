@@ -95,8 +95,13 @@ TEST_CASE("every path and every status that is answered is described, and none e
     seen.insert(a.method + " " + a.path + " " + std::to_string(r.status));
     // What has a tag is answered by it.
     if (a.method != "get" || r.status != 200) return;
-    const std::string tag = r.header("etag");
-    CHECK(f.client.get(a.target, {{"If-None-Match", tag}}).status == 304);
+    std::string tag = r.header("etag");
+    Reply again = f.client.get(a.target, {{"If-None-Match", tag}});
+    for (int k = 0; k < 100 && again.status == 200; ++k) {  // the plan is still being evaluated: it has changed meanwhile
+      tag = again.header("etag");
+      again = f.client.get(a.target, {{"If-None-Match", tag}});
+    }
+    CHECK(again.status == 304);
     CHECK(doc["paths"][a.path][a.method]["responses"].contains("304"));
     seen.insert(a.method + " " + a.path + " 304");
   };

@@ -201,3 +201,21 @@ TEST_CASE("numbers beside a size that is still there are told, equal ones togeth
         "warning: a:mul#0: its number 0.166667 stays 0.166667 (and in 1 other operator); it may be 1/6, where 6 is the size of "
         "batch in the file; whether it is cannot be known; if it is, export the model with batch=12\n");
 }
+
+TEST_CASE("parts that are taken by numbers are told, those that are counted from an end are not") {
+  const auto sized = [](std::int64_t start, std::int64_t end, bool from_end) {
+    ModelBuilder b;
+    const ValueId part = piece(b, b.linear("up", b.input("x", {8, 8}), 8, false), start, end, from_end);
+    const Result<Graph> other = resize(with_likes(b, b.node("", whole, reduced(part, {0, 1}), {})), {{"batch", 16}});
+    REQUIRE(other.ok());
+    const std::string told = to_string(other.diagnostics);
+    const std::size_t from = told.find("it takes "), to = told.find(';');
+    return std::to_string(other->sizes(part)[0]) + (told.empty() ? "" : ": " + told.substr(from, to - from));
+  };
+  CHECK(sized(0, 3, false) == "3: it takes 0 to 3 of 16 here, where the file has 0 to 3 of 8");
+  CHECK(sized(0, 7, false) == "15: it takes 0 to 15 of 16 here, where the file has 0 to 7 of 8");
+  CHECK(sized(0, 4, false) == "8: it takes 0 to 8 of 16 here, where the file has 0 to 4 of 8");
+  CHECK(sized(1, 8, false) == "15");
+  CHECK(sized(0, 7, true) == "15");
+  CHECK(sized(4, 8, true) == "4");
+}
