@@ -176,9 +176,9 @@ class Grid {
     row.cells = {cell(a.line),
                  cell(a.state.empty() ? Json() : Json(a.state), Unit::none, bad ? Tone::bad : Tone::plain,
                       brings == brings_.end() ? "" : "without it: " + brings->second),
-                 cell(c.primitive.empty() ? Json() : Json(c.primitive)),
                  cell(c.operators),
                  cell(c.argument),
+                 cell(c.primitive.empty() ? Json() : Json(c.primitive)),
                  cell(c.where),
                  cell(a.by),
                  cell(a.enabled && !a.statement.automatic),
@@ -203,7 +203,7 @@ class Grid {
     row.cells[kText].edit = "replace " + n;
   }
 
-  static constexpr std::size_t kOperators = 3, kArgument = 4, kWhere = 5, kLocked = 7, kEnabled = 8, kText = 10;
+  static constexpr std::size_t kOperators = 2, kArgument = 3, kWhere = 5, kLocked = 7, kEnabled = 8, kText = 10;
 
   Panel& panel_;
   const Document& document_;
@@ -223,9 +223,9 @@ Panel constraints_panel(const State& s) {
   p.empty = "Shows the plan as a grid, a row for every statement. Write one, or insert a template.";
   p.columns = {{"line", "Line"},
                {"state", "State"},
-               {"primitive", "Primitive"},
                {"operators", "Operators"},
                {"argument", "Argument"},
+               {"primitive", "Primitive"},
                {"where", "Where"},
                {"by", "By"},
                {"locked", "Locked"},

@@ -6,7 +6,7 @@ import { CanvasView } from "./canvas_view";
 import { Commands, type Typed } from "./commands";
 import { ContextMenu } from "./context_menu";
 import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, Splitter } from "./docks";
-import { h } from "./dom";
+import { debounced, h } from "./dom";
 import { Menus } from "./menus";
 import { Messages } from "./messages";
 import { ownCommands } from "./own_commands";
@@ -249,14 +249,21 @@ export class App {
     this.askAgain = window.setTimeout(() => void this.refresh(), this.pause);
   }
 
+  // Names what is shown in the page's address: once all of it is seen, so that nothing waits for it.
+  private readonly nameSoon = debounced(300, () => {
+    void this.commands.guarded(async () => {
+      const link = (await api.panel("link")).value.facts.find((f) => f.id === "link");
+      this.view.shows(String(link?.cell.value ?? ""));
+    });
+  });
+
   private async show(): Promise<void> {
     const seen = [...this.panels.values()].filter((p) => this.dockOf(p.tab)?.front?.id === p.tab);
-    const [commands, canvases, selection, figures, link, ...panels] = await Promise.all([
+    const [commands, canvases, selection, figures, ...panels] = await Promise.all([
       api.commands(),
       api.canvases(),
       api.selection(),
       api.panel(aboveAll),
-      api.panel("link"),
       ...seen.map((p) => api.panel(p.id)),
     ]);
     this.commands.set(commands);
@@ -267,7 +274,6 @@ export class App {
     const mine = this.commands.hasRun(this.shown, selection.revision);
     this.shown = selection.revision;
     this.showFigures(figures.value);
-    this.view.shows(String(link.value.facts.find((f) => f.id === "link")?.cell.value ?? ""));
     this.top.dataset.revision = String(this.shown);
     seen.forEach((view, i) => {
       const fresh = panels[i];
@@ -280,6 +286,7 @@ export class App {
         if (script && (mine || !script.hasFocus)) script.goToLine(now.statement);
     if (now.document !== before.document) this.documentChanged(now.document, canvases);
     await Promise.all(canvases.map((c) => this.canvases.get(c.id)?.show(c)));
+    this.nameSoon();
   }
 
   private documentChanged(document: number, canvases: CanvasInfo[]): void {
