@@ -70,6 +70,7 @@ server::ServerSettings settings_of(const Options& o) {
   if (!s.session.workspace.empty()) s.uploads = fs::path(s.session.workspace).parent_path().string() + "/uploads";
   s.page = folder_of({o.program_folder + "/../web", o.program_folder + "/../share/planscope/web"});
   s.samples = folder_of({o.program_folder + "/../share/planscope/sample_models", PLANSCOPE_SAMPLES});
+  s.session.samples = s.samples;
   s.version = PLANSCOPE_VERSION;
   return s;
 }

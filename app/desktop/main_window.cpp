@@ -76,6 +76,7 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
   build_centre();
   actions_ = std::make_unique<Actions>(*menu_bar_, *this, window_commands(),
                                        [this](const session::CommandInfo& c) { run_command(c); });
+  settings.session.samples = StartPage::samples_folder().toStdString();
   bridge_ = std::make_unique<SessionBridge>(
       std::move(settings.session), [this](const Shown& s) { show_state(s); },
       [this](const session::Invocation& i, const std::vector<Diagnostic>& why) { refused(i, why); });
@@ -134,6 +135,7 @@ void MainWindow::show_state(const Shown& shown) {
   show_canvases(shown);
   show_documents(shown.state);
   show_selection(shown.state.selection);
+  bring_to_front(shown.state.front);
   messages_->show_state(shown.state);
   actions_->refresh(shown.state);
   if (!(shown.state.preferences == preferences_)) show_preferences(shown.state.preferences);
@@ -199,6 +201,15 @@ void MainWindow::show_selection(const session::Selection& selection) {
   if (selection == selection_) return;
   selection_ = selection;
   if (selection.statement > 0 && script()) script()->editor()->go_to_line(selection.statement);
+}
+
+// A panel above everything is in sight already: it takes the focus alone.
+void MainWindow::bring_to_front(const session::Front& front) {
+  if (front.asked == front_asked_) return;
+  front_asked_ = front.asked;
+  const std::string id = front.canvas.empty() ? "view." + front.panel : "canvas." + front.canvas;
+  if (QAction* action = actions_->find(text(id))) return action->trigger();
+  if (Chip* first = chips_->findChild<Chip*>()) first->setFocus(Qt::ShortcutFocusReason);
 }
 
 void MainWindow::remember_documents(const session::State& state) {

@@ -86,6 +86,7 @@ class MainWindow : public QMainWindow {
   void show_canvases(const Shown& shown);
   void show_documents(const session::State& state);
   void show_selection(const session::Selection& selection);
+  void bring_to_front(const session::Front& front);
   void show_preferences(const session::Preferences& preferences);
   void refused(const session::Invocation& invocation, const std::vector<Diagnostic>& why);
   void remember_documents(const session::State& state);
@@ -140,6 +141,7 @@ class MainWindow : public QMainWindow {
   session::Preferences preferences_;
   Shown shown_;
   session::Selection selection_;
+  int front_asked_ = 0;
   QStringList recent_commands_, recent_targets_;
   bool showing_documents_ = false, restoring_ = false, tidying_ = false;
   int restoring_current_ = 0;  // -1: what was asked for

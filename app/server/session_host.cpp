@@ -179,7 +179,8 @@ Made SessionHost::selection() {
                      {"tensor", it.tensor},
                      {"place", it.place},
                      {"statement", it.statement},
-                     {"time", std::move(time)}}),
+                     {"time", std::move(time)},
+                     {"front", {{"panel", s.front.panel}, {"canvas", s.front.canvas}, {"asked", s.front.asked}}}}),
           now};
 }
 

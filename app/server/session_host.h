@@ -52,7 +52,7 @@ class SessionHost {
   Made canvas(const std::string& id);  // its model
   Made marks(const std::string& id);
   std::vector<std::string> document_names() const;  // model · plan
-  Made selection();  // with the number of the current document; 0: none
+  Made selection();  // with the number of the current document (0: none), and what was asked to the front
   Made commands();
   Made choices(const std::string& command, const std::string& argument);
   Made offers(const std::string& line);  // what can be done with what the line selects

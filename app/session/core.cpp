@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/session/tour.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
 #include "engine/plan/parser.h"
@@ -31,6 +32,7 @@ void take(Document& d, const std::shared_ptr<const Picture>& p) {
 Core::Core(SessionSettings s) : settings(std::move(s)) {
   open_workspace();
   state.workspace = settings.workspace;
+  state.samples = settings.samples;
   read_all();
   state.preferences = read_preferences(settings.workspace, state.messages);
   jobs = std::make_unique<Jobs>([this] { changed(); });
@@ -42,7 +44,7 @@ Core::Core(SessionSettings s) : settings(std::move(s)) {
       const std::lock_guard lock(mutex);
       if (!document() || document()->id != i->document || !(state.selection == i->selection)) return;
       state.inspection = std::move(i);
-      ++state.revision;
+      has_changed();
     }
     changed();
   });
@@ -194,6 +196,30 @@ Result<Done> Core::failed(std::vector<Diagnostic> diagnostics) {
   return diagnostics;
 }
 
+Result<Done> Core::prefer(const std::map<std::string, std::string>& chosen) {
+  std::vector<Diagnostic> told;
+  Preferences next = read_preferences(settings.workspace, told);  // with what another program has chosen meanwhile
+  if (settings.workspace.empty()) next = state.preferences;
+  for (const auto& [name, value] : chosen) next.chosen[name] = value;
+  const Result<Done> written = write_preferences(settings.workspace, next);
+  if (!written.ok()) return failed(written.diagnostics);
+  state.preferences = std::move(next);
+  return Done{};
+}
+
+void Core::follow_tour() {
+  if (!follows_tour(state.preferences)) return;
+  const std::string next = advanced(state);
+  if (next == state.preferences.get("tour_step")) return;
+  state.preferences.chosen["tour_step"] = next;  // even where the file cannot be written
+  prefer({{"tour_step", next}});
+}
+
+void Core::has_changed() {
+  follow_tour();
+  ++state.revision;
+}
+
 void Core::changed() {
   std::function<void()> f;
   {
@@ -273,7 +299,7 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
         study_task();
       }
     }
-    ++state.revision;
+    has_changed();
   }
   changed();
 }
@@ -326,7 +352,7 @@ void Core::study_task() {
     study->task(class_of_lane(study->evaluation(), t.lanes[0]), t.stream, *window_of(t.us));
     {
       const std::lock_guard lock(mutex);
-      ++state.revision;
+      has_changed();
     }
     changed();
   });
@@ -344,7 +370,7 @@ void Core::update(int document, const std::function<void(Document&)>& change) {
     const std::lock_guard lock(mutex);
     for (Document& d : state.documents)
       if (d.id == document) change(d);
-    ++state.revision;
+    has_changed();
   }
   changed();
 }

@@ -35,6 +35,7 @@ struct Core {
 
   void say(const std::vector<Diagnostic>&);              // as messages of the session
   Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
+  void has_changed();                                    // once the state has; with the lock
   void changed();                                        // tells the surface; without the lock
   void look_around();                                    // what is in the workspace, whoever has put it there
   bool look_again();  // reads the workspace again where another program has written to it; whether that was so
@@ -46,6 +47,8 @@ struct Core {
   void ask();                                            // for whatever of the current document there is no answer for yet
   void reselect();                                       // what the selection means in the current document
   void inspect();                                        // the selection, once the text as it stands has figures
+  Result<Done> prefer(const std::map<std::string, std::string>& chosen);  // checked values, by name
+  void follow_tour();                                    // ticks off what the state shows to be done
   void study_task();                                     // the block of the timeline that is selected
   bool store(RowId version, const Picture&);             // its prediction, once for each cluster; false: it was there
   void update(int document, const std::function<void(Document&)>& change);  // from a job's thread; takes the lock
@@ -97,6 +100,7 @@ void add_preference_handlers(Handlers&);
 void add_row_handlers(Handlers&);
 void add_gesture_handlers(Handlers&);
 void add_selection_handlers(Handlers&);
+void add_tour_handlers(Handlers&);
 void add_trial_handlers(Handlers&);
 void add_tensor_handlers(Handlers&);
 void add_timeline_handlers(Handlers&);

@@ -25,6 +25,7 @@ std::span<const PanelPlace> shipped_layout() {
         {"commands", Side::right, 2, false},
         {"preferences", Side::right, 2, false},
         {"reference", Side::right, 2, false},
+        {"tour", Side::right, 2, false},
         {"script", Side::bottom, 3},
         {"constraints", Side::bottom, 3},
         {"templates", Side::bottom, 3},

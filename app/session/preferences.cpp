@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/session/tour.h"
 #include "app/workbench/workbench.h"
 #include "engine/base/text.h"
 
@@ -44,6 +45,8 @@ std::span<const PreferenceInfo> preferences() {
       {"cluster", "Cluster", "local", {}, "The cluster of documents that name none: a preset or a file."},
       {"keep_on_save", "Saving keeps", "no", {"no", "yes"}, "yes: saving a plan keeps it as a version too."},
       {"restore", "Restore", "yes", {"yes", "no"}, "yes: what was open at the end is opened at the start."},
+      {"tour", "Guided tour", "off", {"off", "on"}, "on: its steps tick off as they are done."},
+      {"tour_step", "Next step of the tour", tour_steps().front().id, tour_step_ids(), "The step that comes next."},
       {"planner_limit", "Planner's limit", "60", {}, "Seconds that a search for a plan may take, unless it is said."},
   };
   return all;

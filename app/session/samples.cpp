@@ -48,6 +48,9 @@ Panel samples_panel(const std::string& folder) {
   Panel p{.id = "samples", .title = "Sample models", .kind = PanelKind::tree};
   p.empty = "There are no sample models in '" + folder + "'.";
   p.columns = {{"name", "Sample"}, {"about", "About"}};
+  TableRow tour{.id = "tour", .command = "tour"};
+  tour.cells = {cell("Guided tour"), cell("what can be done, step by step, on a sample")};
+  p.rows.push_back(std::move(tour));
   const std::vector<fs::path> plans = files(fs::path(folder) / "plans", ".plan");
   for (const fs::path& model : files(folder, ".pt2")) {
     const std::string name = model.stem().string(), id = model.string();

@@ -21,6 +21,7 @@ const Handlers& handlers() {
     add_row_handlers(h);
     add_gesture_handlers(h);
     add_selection_handlers(h);
+    add_tour_handlers(h);
     add_trial_handlers(h);
     add_cluster_handlers(h);
     add_comparison_handlers(h);
@@ -65,7 +66,7 @@ Result<Done> Session::apply(const Invocation& i) {
       c.inspect();
       c.study_task();
     }
-    ++c.state.revision;
+    c.has_changed();
   }
   c.changed();
   return out;
@@ -101,9 +102,10 @@ void Session::refresh() {
     const std::lock_guard lock(core_->mutex);
     std::vector<Diagnostic> told;  // once, when the session began
     Preferences preferences = read_preferences(core_->settings.workspace, told);
+    if (core_->settings.workspace.empty()) preferences = core_->state.preferences;
     if (!core_->look_again() && preferences == core_->state.preferences) return;
     core_->state.preferences = std::move(preferences);
-    ++core_->state.revision;
+    core_->has_changed();
   }
   core_->changed();
 }

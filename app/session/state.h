@@ -280,6 +280,12 @@ struct WorkspaceEntry {
 
 inline constexpr const char* kColours[] = {"place", "split", "time", "memory", "communication", "rule", "difference"};
 
+// What the surface whose person asked for it brings to the front: a panel, or a canvas.
+struct Front {
+  std::string panel = {}, canvas = {};
+  int asked = 0;  // how many times something has been asked for
+};
+
 struct State {
   std::vector<Document> documents;
   int current = -1;  // index
@@ -297,6 +303,8 @@ struct State {
   TensorLook look;
   TrafficLook brush;
   Preferences preferences;
+  Front front;
+  std::string samples;  // folder of the sample models; empty: they are not here
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

@@ -47,6 +47,7 @@ std::span<const PanelInfo> panels() {
       {"commands", "Commands", commands_panel},
       {"preferences", "Preferences", preferences_panel},
       {"reference", "Plan language", reference_panel},
+      {"tour", "Guided tour", tour_panel},
   };
   return all;
 }

@@ -61,6 +61,7 @@ Panel task_panel(const State&);
 Panel tensor_panel(const State&);
 Panel tiles_panel(const State&);
 Panel timeline_panel(const State&);
+Panel tour_panel(const State&);
 Panel traffic_panel(const State&);
 Panel try_panel(const State&);
 Panel verify_panel(const State&);

@@ -37,7 +37,14 @@ export class App {
   private readonly splitters: Splitter[] = [];
   private readonly top = h("div", { class: "top" });
   private readonly offline = h("p", { class: "offline", hidden: true, role: "alert" });
-  private selection: Selection = { document: 0, operators: "", tensor: "", place: "", statement: 0 };
+  private selection: Selection = {
+    document: 0,
+    operators: "",
+    tensor: "",
+    place: "",
+    statement: 0,
+    front: { panel: "", canvas: "", asked: 0 },
+  };
   private shown = 0; // the revision of the selection
   private askAgain = 0; // the timer
   private pause = 0; // before the server is asked again
@@ -285,8 +292,16 @@ export class App {
       for (const { script } of this.panels.values())
         if (script && (mine || !script.hasFocus)) script.goToLine(now.statement);
     if (now.document !== before.document) this.documentChanged(now.document, canvases);
+    if (mine && now.front.asked !== before.front.asked) this.toFront(now.front);
     await Promise.all(canvases.map((c) => this.canvases.get(c.id)?.show(c)));
     this.nameSoon();
+  }
+
+  // What is above everything is in sight already: it takes the focus alone.
+  private toFront(front: Selection["front"]): void {
+    const tab = front.canvas ? this.canvases.get(front.canvas)?.tab : front.panel;
+    if (tab && this.dockOf(tab)) this.goTo(tab);
+    else this.top.querySelector("button")?.focus();
   }
 
   private documentChanged(document: number, canvases: CanvasInfo[]): void {

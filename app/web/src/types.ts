@@ -146,4 +146,5 @@ export interface Selection {
   tensor: string;
   place: string;
   statement: number;
+  front: { panel: string; canvas: string; asked: number }; // what was asked to the front, and how many times so far
 }

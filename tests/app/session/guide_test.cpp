@@ -10,6 +10,8 @@
 #include <set>
 #include <vector>
 
+#include "app/session/tour.h"
+
 using namespace planscope;
 using testing::Chapter;
 
@@ -101,6 +103,14 @@ TEST_CASE("the guide prints what its scripts print, and shows the pictures that 
     CHECK(picture.size() <= 150 * 1024);
     CHECK(guide.find("(guide/" + file + ")") != std::string::npos);
   }
+}
+
+TEST_CASE("the guide lists the steps of the guided tour") {
+  const std::string guide = testing::read_file_text(kGuide);
+  std::string list;
+  int number = 0;
+  for (const session::TourStep& step : session::tour_steps()) list += std::to_string(++number) + ". " + step.title + "\n";
+  CHECK(guide.find("\n" + list + "\n") != std::string::npos);
 }
 
 TEST_CASE("commands of the guide are those of its scripts") {
