@@ -26,6 +26,29 @@ bool about_storage(const plan::AlgorithmStatement& s) {
   return word == "recompute" || word == "offload" || word == "keep";
 }
 
+std::set<std::string> names_of(const plan::ModelStatement& s) {
+  std::set<std::string> out;
+  for (const plan::AxisSub& one : s.sizes) out.insert(one.axis);
+  return out;
+}
+
+// Whether both declare the devices, the same sizes of the model, or something of the same name: one of them is enough.
+bool declares_same(const plan::Statement& a, const plan::Statement& b) {
+  if (a.body.index() != b.body.index()) return false;
+  if (std::holds_alternative<plan::DevicesStatement>(a.body)) return true;
+  if (const auto* s = std::get_if<plan::ModelStatement>(&a.body))
+    return names_of(*s) == names_of(std::get<plan::ModelStatement>(b.body));
+  if (const auto* s = std::get_if<plan::AxisStatement>(&a.body))
+    return s->name == std::get<plan::AxisStatement>(b.body).name;
+  if (const auto* s = std::get_if<plan::LetStatement>(&a.body))
+    return s->name == std::get<plan::LetStatement>(b.body).name;
+  if (const auto* s = std::get_if<plan::GridStatement>(&a.body)) {
+    const auto& o = std::get<plan::GridStatement>(b.body);
+    return s->name == o.name && s->index == o.index;
+  }
+  return false;
+}
+
 // Whether both are about the same selection, and make decisions of one kind.
 bool same_kind(const plan::Statement& a, const plan::Statement& b) {
   if (a.body.index() != b.body.index() || !a.where.empty()) return false;
@@ -39,7 +62,9 @@ bool same_kind(const plan::Statement& a, const plan::Statement& b) {
   }
   if (const auto* s = std::get_if<plan::AssignStatement>(&a.body))
     return s->units == std::get<plan::AssignStatement>(b.body).units;
-  return false;
+  if (const auto* s = std::get_if<plan::RelaxStatement>(&a.body))
+    return s->group == std::get<plan::RelaxStatement>(b.body).group;
+  return declares_same(a, b);
 }
 
 class Insertion {
@@ -52,6 +77,13 @@ class Insertion {
     std::vector<std::string> lines = lines_of(text);
     const int last = static_cast<int>(lines.size()) + 1;
     const std::optional<int> old = last_of_kind(text, *parsed);
+    if (old && replaces(text, *old, *parsed)) {  // beside the old one it would be an error, or decide nothing
+      lines[static_cast<std::size_t>(*old) - 1] = statement;
+      const std::string replaced = text_of(lines);
+      const Result<Bound> instead = bind(replaced, *old);
+      if (!instead.ok()) return refused(instead.diagnostics, statement);
+      return WithStatement{replaced, *old};
+    }
     lines.push_back(statement);
     const std::string added = text_of(lines);
     const Result<Bound> with = bind(added, last);
@@ -72,6 +104,13 @@ class Insertion {
     PlanEffects effects;
     std::vector<Diagnostic> notes;  // of the line that are no errors
   };
+
+  static bool replaces(const std::string& text, int line, const plan::Statement& by) {
+    const Result<plan::Plan> p = plan::parse_plan(text, "");
+    return std::any_of(p->statements.begin(), p->statements.end(), [&](const plan::Statement& s) {
+      return s.line == line && (declares_same(s, by) || std::holds_alternative<plan::RelaxStatement>(s.body));
+    });
+  }
 
   static bool decides(const plan::Statement& s) {
     return std::holds_alternative<plan::TransStatement>(s.body) ||

@@ -92,6 +92,48 @@ std::vector<Choice> templates() {
   return out;
 }
 
+constexpr int most_devices = 1 << 14;
+
+// Powers of two up to the devices of the cluster.
+std::vector<Choice> device_counts(const Document& d) {
+  std::vector<Choice> out;
+  const std::int64_t all = d.chosen ? std::max<std::int64_t>(d.chosen->device_count(), 8) : 8;
+  for (std::int64_t n = 1; n <= std::min<std::int64_t>(all, most_devices); n *= 2) out.push_back({std::to_string(n), ""});
+  return out;
+}
+
+// Selections that stages, names and templates are mostly about: lists of modules.
+void add_lists(const std::vector<ModuleNode>& modules, std::vector<Choice>& to) {
+  for (const ModuleNode& m : modules) {
+    if (m.path.ends_with(".*") && m.path.find('*') + 1 == m.path.size()) {
+      const std::string all = m.path.substr(0, m.path.size() - 2) + "[*]";
+      to.push_back({all, with_commas(m.count) + " modules"});
+      to.push_back({"cut " + all + " into 2", "two stages"});
+    }
+    add_lists(m.children, to);
+  }
+}
+
+std::vector<Choice> lists_of_modules(const Document& d) {
+  std::vector<Choice> out;
+  add_lists(*d.modules, out);
+  return out;
+}
+
+std::vector<Choice> input_sizes(const Document& d) {
+  std::vector<Choice> out;
+  if (const plan::Decisions* all = decisions(d))
+    for (const auto& [name, size] : all->input_sizes) out.push_back({name + "=" + std::to_string(size), "as it is"});
+  return out;
+}
+
+std::vector<Choice> conditions(const Document& d) {
+  const std::string memory = d.chosen ? std::to_string(d.chosen->device(0).memory.count >> 30) + "GiB" : "80GiB";
+  std::vector<Choice> out = {{"memory(all) <= " + memory, "of every device"}};
+  for (const Choice& place : places(d)) out.push_back({"memory(" + place.value + ") <= " + memory, "of its devices"});
+  return out;
+}
+
 std::vector<Choice> words(std::initializer_list<Choice> all) { return all; }
 
 // What `compare` can put beside the draft: versions of the plan and its runs, newest first, and the other plans of the workspace.
@@ -151,6 +193,17 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   if (argument == "kind")
     return words({{"model", ""}, {"plan", ""}, {"version", ""}, {"run", ""}, {"cluster", ""}, {"profile", ""}});
   if (command == "set_cluster" && argument == "field" && d && d->chosen) return fields(*d->chosen);
+  if (command == "devices" && argument == "count" && d) return device_counts(*d);
+  if (command == "devices" && argument == "as" && d)
+    return words({{"data=2", "copies of the model"}, {"tensor=2", "parts of operators"}, {"pipe=2", "stages"}});
+  if (command == "grid" && argument == "place" && d) return places(*d);
+  if (command == "axis" && argument == "name") return words({{"mb", "micro-batches"}, {"c", "pieces of an operator"}});
+  if (command == "axis" && argument == "size") return words({{"2", ""}, {"4", ""}, {"8", ""}, {"?c", "to be found"}});
+  if (command == "let" && argument == "name") return words({{"L", "layers"}, {"S", "stages"}});
+  if (command == "let" && argument == "value" && d) return lists_of_modules(*d);
+  if (command == "sizes" && d) return input_sizes(*d);
+  if (command == "require" && d) return conditions(*d);
+  if (command == "lag") return words({{"1", "the update before"}, {"2", ""}});
   if (argument == "by" && d) return axes(*d);
   if (argument == "whole") return words({{"whole", "from nothing, under the rows of the plan alone"}});
   if (argument == "optimizer") return words({{"adamw", ""}, {"sgd", ""}});

@@ -87,6 +87,7 @@ struct Core {
 using Handler = Result<Done> (*)(Core&, const Invocation&);  // the arguments are those of commands.cpp; a document is open if it needs one
 using Handlers = std::map<std::string, Handler, std::less<>>;
 
+void add_declaration_handlers(Handlers&);
 void add_document_handlers(Handlers&);
 void add_draft_handlers(Handlers&);
 void add_cluster_handlers(Handlers&);

@@ -112,8 +112,8 @@ class Menu {
     for (const char* id : {"append", "template", "plan", "keep", "drop"})
       add("", find_command(id)->title, id, "", asks(state_, *find_command(id)));
     if (!document_) return;
-    for (const char* word : {"devices", "model", "axis", "grid", "let", "require", "forbid", "relax"})
-      add("Write", std::string(word) + " …", print({"append", {{"statement", std::string(word) + " "}}}), "", true);
+    for (const char* id : {"devices", "sizes", "axis", "grid", "let", "require", "forbid"})
+      add("Write", std::string(find_command(id)->title) + "…", id, "", true);
   }
 
   // A line of the plan.

@@ -11,6 +11,7 @@ namespace {
 const Handlers& handlers() {
   static const Handlers all = [] {
     Handlers h;
+    add_declaration_handlers(h);
     add_document_handlers(h);
     add_draft_handlers(h);
     add_export_handlers(h);

@@ -97,7 +97,7 @@ std::string why_not(const State& s, const std::string& command) {
            : d->planner->running                             ? "the planner has not found a plan yet"
            : d->planner->status == "stopped"                 ? d->planner->reason
                                                              : "the planner has found no plan";
-  for (const char* by_hand : {"split", "whole", "recompute", "offload", "grad_split", "assign"})
+  for (const char* by_hand : {"split", "whole", "recompute", "offload", "grad_split", "keep_gathered", "assign", "lag"})
     if (command == by_hand && !s.selected) return "nothing is selected";
   if (command == "neighbours" && s.selection.none()) return "nothing is selected";
   if (command == "dismiss" && s.messages.empty()) return "there are no messages";

@@ -19,6 +19,9 @@ std::optional<std::string> plan_before(const State& s, const Invocation& begun, 
   if (id == "template" && argument == "use") return "use ";
   if (id == "select" && argument == "operators") return "trans ";
   if (id == "order") return "order ";
+  if (id == "require" || id == "forbid") return id + " ";
+  if (id == "let" && argument == "value") return "let " + begun.get("name") + " = ";
+  if (id == "grid" && argument == "place") return "grid " + begun.get("name") + " = ";
   if (id != "change" || argument != "value") return std::nullopt;
   const std::optional<RowPart> part = row_part(begun.get("part"));
   const std::vector<std::string> lines = lines_of(s.document()->draft.text());

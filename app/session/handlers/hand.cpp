@@ -153,7 +153,12 @@ Result<Done> algorithm(Core& c, const Invocation& i) {
   return about_selection(c, "trans", off.empty() ? i.id : "keep");
 }
 
-Result<Done> assign(Core& c, const Invocation& i) { return about_selection(c, "assign", "to " + i.get("to")); }
+Result<Done> assign(Core& c, const Invocation& i) {
+  const std::string to = "to " + i.get("to");
+  if (i.get("index").empty()) return about_selection(c, "assign", to);
+  const std::string words = c.state.selected->words;
+  return words.empty() ? about_selection(c, "assign", to) : put(c, "assign " + words + "[" + i.get("index") + "] " + to);
+}
 
 // A task that is named by its place, as `b(pipe=0)[mb=0]`, which no line of the plan orders yet: by the operators that run
 // there, where the language has a name for them.
@@ -171,6 +176,7 @@ std::string by_operators(const Document& d, const std::string& task) {
 
 Result<Done> order(Core& c, const Invocation& i) {
   const Document& d = *c.document();
+  if (i.get("task") == "?") return put(c, "order ?");
   const std::string task = by_operators(d, i.has("task") ? i.get("task") : c.state.selected ? c.state.selected->task : "");
   if (task.empty())
     return error("'order' needs a task", c.state.selection.none() ? "nothing is selected" : "the selection is none",
@@ -206,6 +212,7 @@ void add_hand_handlers(Handlers& all) {
   all["recompute"] = algorithm;
   all["offload"] = algorithm;
   all["grad_split"] = algorithm;
+  all["keep_gathered"] = algorithm;
   all["assign"] = assign;
   all["order"] = order;
   all["template"] = insert_template;

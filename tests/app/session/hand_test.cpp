@@ -303,3 +303,48 @@ TEST_CASE("what takes the reason of a refusal away is a command, which does so")
   must(s, over[0].command);
   CHECK(scratch.read("a.plan") == text_of(s));
 }
+
+TEST_CASE("what a statement of any kind comes to is what was promised of it") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  const std::string plan = "devices 4 as pipe=2 data=2\naxis mb=4\nmodel batch=8\nlet L = transformer.h[*]\n"
+                           "let S = cut L into |pipe|\ntrans * batch by mb, data\nassign S[i] to pipe=i\n";
+  open(s, "gpt2_tiny", plan);
+  const std::vector<std::vector<std::string>> kinds = {
+      {"order b(S[1])[0] < f(S[1])[1]", "order \"b(S[1])[0]\" before=\"f(S[1])[1]\""},
+      {"use 1f1b(S)", "template 1f1b(S)"},
+      {"require memory(all) <= 80GiB", "require memory(all) <= 80GiB"},
+      {"forbid trans L none by data", "forbid trans L none by data"},
+      {"axis c=2", "axis c 2"},
+      {"let M = L.mlp", "let M L.mlp"},
+      {"grid half = 0:2", "grid half 0:2"},
+      {"relax fetch(L) lag 1", "lag 1"},
+      {"trans L keep_gathered", "keep_gathered"},
+      {"trans L grad_split", "grad_split"},
+      {"trans L recompute", "recompute"},
+      {"trans L offload", "offload"},
+      {"trans L none by data", "whole by data"},
+      {"trans L batch by data", "split batch by data"},
+      {"assign L to pipe=1", "assign to pipe=1"},
+  };
+  must(s, "select operators=\"L\"");
+  for (const std::vector<std::string>& kind : kinds) {
+    INFO(kind[0]);
+    must(s, "try \"" + kind[0] + "\"");
+    s.wait();
+    const Tried promised = *s.state().document()->tried->tried;
+    const Result<Done> done = run(s, kind[1]);
+    INFO(to_string(done.diagnostics) << promised.reason);
+    CHECK(done.ok() == has_figures(promised));
+    if (!done.ok()) continue;
+    s.wait();
+    const std::vector<std::string> lines = lines_of(text_of(s));
+    CHECK(lines.size() == lines_of(plan).size() + 1);
+    CHECK(lines.back() == kind[0]);
+    const Json change = chips(s)["preview"];
+    CHECK(change["step_delta_us"].get<double>() == Approx(promised.delta_us).margin(0.001));
+    CHECK(change["peak_delta_bytes"].get<std::int64_t>() == promised.delta_bytes);
+    must(s, "drop");
+    s.wait();
+  }
+}
