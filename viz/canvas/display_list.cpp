@@ -4,6 +4,20 @@
 
 namespace planscope::viz {
 
+HatchLines lines_of(Hatch pattern) {
+  switch (pattern) {
+    case Hatch::rising: return {.rising = true};
+    case Hatch::falling: return {.falling = true};
+    case Hatch::vertical: return {.vertical = true, .spacing = 4};
+    case Hatch::crossed: return {.rising = true, .falling = true};
+    case Hatch::horizontal: return {.horizontal = true, .spacing = 3};
+    case Hatch::grid: return {.vertical = true, .horizontal = true, .spacing = 4};
+    case Hatch::dense: return {.rising = true, .spacing = 3};
+    case Hatch::wide: return {.vertical = true, .spacing = 9};
+  }
+  return {};
+}
+
 void Canvas::fill(const Rect& rect, Colour colour, double radius) {
   if (!rect.empty()) shapes_.push_back(FillShape{rect, colour, radius});
 }
@@ -24,8 +38,8 @@ void Canvas::text(Point base_line, std::string text, TextStyle style, Colour col
   if (!text.empty()) shapes_.push_back(TextShape{base_line, std::move(text), style, colour});
 }
 
-void Canvas::hatch(const Rect& rect, Colour colour) {
-  if (!rect.empty()) shapes_.push_back(HatchShape{rect, colour});
+void Canvas::hatch(const Rect& rect, Colour colour, Hatch pattern) {
+  if (!rect.empty()) shapes_.push_back(HatchShape{rect, colour, pattern});
 }
 
 void Canvas::push_clip(const Rect& rect) {

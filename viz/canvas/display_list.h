@@ -9,6 +9,7 @@
 //   canvas.text({8, 18}, "f0", TextStyle::strong, rgb(0x10141a));
 //   canvas.pop_clip();
 //   std::string svg = to_svg(canvas.list(), Size{100, 40}, {});
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -63,9 +64,20 @@ struct TextShape {
   friend bool operator==(const TextShape&, const TextShape&) = default;
 };
 
-struct HatchShape {  // lines at 45 degrees, in phase over the whole picture
+// Patterns of lines that can be told from each other without colours.
+enum class Hatch : std::uint8_t { rising, falling, vertical, crossed, horizontal, grid, dense, wide };
+constexpr int hatch_count = 8;
+
+struct HatchLines {  // of a pattern: x + y, x - y, x, y = n * spacing
+  bool rising = false, falling = false, vertical = false, horizontal = false;
+  double spacing = 6;
+};
+HatchLines lines_of(Hatch);
+
+struct HatchShape {  // in phase over the whole picture
   Rect rect;
   Colour colour;
+  Hatch pattern = Hatch::rising;
   friend bool operator==(const HatchShape&, const HatchShape&) = default;
 };
 
@@ -81,7 +93,6 @@ struct PopClip {
 using Shape = std::variant<FillShape, StrokeShape, LineShape, PolylineShape, TextShape, HatchShape, PushClip, PopClip>;
 using DisplayList = std::vector<Shape>;
 
-inline constexpr double hatch_spacing = 6;    // horizontal distance between two lines
 inline constexpr double hatch_thickness = 1;  // of a line
 inline constexpr double dash_length = 3;      // and as much between two dashes
 
@@ -92,7 +103,7 @@ class Canvas {
   void line(Point from, Point to, Colour colour, double width = 1, Dash dash = Dash::solid);
   void polyline(std::vector<Point> points, Colour colour, double width = 1);
   void text(Point base_line, std::string text, TextStyle style, Colour colour);
-  void hatch(const Rect& rect, Colour colour);
+  void hatch(const Rect& rect, Colour colour, Hatch pattern = Hatch::rising);
   void push_clip(const Rect& rect);
   void pop_clip();
 

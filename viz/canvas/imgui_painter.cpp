@@ -47,15 +47,30 @@ class Painter {
     const ImVec2 top{std::round(base.x), std::round(base.y) - std::round(font->Ascent * scale)};
     target_.AddText(font, font->FontSize * scale, top, packed(s.colour), s.text.data(), s.text.data() + s.text.size());
   }
-  void operator()(const HatchShape& s) {  // lines x + y = n * spacing
+  void operator()(const HatchShape& s) {
     const ImVec2 low = target_.GetClipRectMin(), high = target_.GetClipRectMax();
     const Rect visible{low.x - origin_.x, low.y - origin_.y, high.x - low.x, high.y - low.y};
     const Rect r = intersection(s.rect, visible);
-    for (double c = std::ceil((r.x + r.y) / hatch_spacing) * hatch_spacing; c < r.right() + r.bottom();
-         c += hatch_spacing) {
-      const double x0 = std::max(r.x, c - r.bottom()), x1 = std::min(r.right(), c - r.y);
-      target_.AddLine(at(x0, c - x0), at(x1, c - x1), packed(s.colour), f(hatch_thickness));
-    }
+    if (r.empty()) return;
+    const HatchLines lines = lines_of(s.pattern);
+    const auto each = [&](double from, double to, const auto& draw) {
+      for (double c = std::ceil(from / lines.spacing) * lines.spacing; c < to; c += lines.spacing) draw(c);
+    };
+    const auto line = [&](double x0, double y0, double x1, double y1) {
+      target_.AddLine(at(x0, y0), at(x1, y1), packed(s.colour), f(hatch_thickness));
+    };
+    if (lines.rising)
+      each(r.x + r.y, r.right() + r.bottom(), [&](double c) {
+        const double x0 = std::max(r.x, c - r.bottom()), x1 = std::min(r.right(), c - r.y);
+        line(x0, c - x0, x1, c - x1);
+      });
+    if (lines.falling)
+      each(r.x - r.bottom(), r.right() - r.y, [&](double c) {
+        const double x0 = std::max(r.x, c + r.y), x1 = std::min(r.right(), c + r.bottom());
+        line(x0, x0 - c, x1, x1 - c);
+      });
+    if (lines.vertical) each(r.x, r.right(), [&](double c) { line(c, r.y, c, r.bottom()); });
+    if (lines.horizontal) each(r.y, r.bottom(), [&](double c) { line(r.x, c, r.right(), c); });
   }
   void operator()(const PushClip& s) {
     target_.PushClipRect(at(s.rect.x, s.rect.y), at(s.rect.right(), s.rect.bottom()), true);

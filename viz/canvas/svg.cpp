@@ -62,7 +62,7 @@ class Writer {
              (m.bold ? " font-weight=\"bold\"" : "") + paint("fill", s.colour) + '>' + escaped(s.text) + "</text>\n";
   }
   void operator()(const HatchShape& s) {
-    body_ += "<rect" + box(s.rect) + " fill=\"url(#" + pattern(s.colour) + ")\"/>\n";
+    body_ += "<rect" + box(s.rect) + " fill=\"url(#" + pattern(s.colour, s.pattern) + ")\"/>\n";
   }
   void operator()(const PushClip& s) {
     const std::string id = "c" + std::to_string(++clips_);
@@ -74,15 +74,27 @@ class Writer {
   const std::string& patterns() const { return patterns_; }
 
  private:
-  std::string pattern(Colour c) {
-    const std::string key = hex(c) + number(c.a);
+  // The lines in a square of their distance; those at its edges and corners are drawn from both sides.
+  static std::string path(const HatchLines& lines) {
+    const std::string s = number(lines.spacing), q = number(lines.spacing / 2), e = number(lines.spacing * 1.5);
+    std::string out;
+    if (lines.rising)
+      out += "M-" + q + ' ' + q + "L" + q + " -" + q + "M0 " + s + 'L' + s + " 0M" + q + ' ' + e + 'L' + e + ' ' + q;
+    if (lines.falling)
+      out += "M-" + q + ' ' + q + "L" + q + ' ' + e + "M0 0L" + s + ' ' + s + "M" + q + " -" + q + 'L' + e + ' ' + q;
+    if (lines.vertical) out += "M0 0V" + s + "M" + s + " 0V" + s;
+    if (lines.horizontal) out += "M0 0H" + s + "M0 " + s + "H" + s;
+    return out;
+  }
+
+  std::string pattern(Colour c, Hatch hatch) {
+    const std::string key = hex(c) + number(c.a) + ' ' + std::to_string(static_cast<int>(hatch));
     const auto [entry, is_new] = ids_.try_emplace(key, "h" + std::to_string(ids_.size() + 1));
     if (is_new) {
-      const std::string s = number(hatch_spacing), q = number(hatch_spacing / 2), e = number(hatch_spacing * 1.5);
-      patterns_ += "<pattern id=\"" + entry->second + "\" width=\"" + s + "\" height=\"" + s +
-                   "\" patternUnits=\"userSpaceOnUse\"><path d=\"M-" + q + ' ' + q + "L" + q + " -" + q + "M0 " + s +
-                   'L' + s + " 0M" + q + ' ' + e + 'L' + e + ' ' + q + '"' + paint("stroke", c) +
-                   attribute("stroke-width", hatch_thickness) + "/></pattern>\n";
+      const HatchLines lines = lines_of(hatch);
+      patterns_ += "<pattern id=\"" + entry->second + '"' + attribute("width", lines.spacing) +
+                   attribute("height", lines.spacing) + " patternUnits=\"userSpaceOnUse\"><path d=\"" + path(lines) +
+                   '"' + paint("stroke", c) + attribute("stroke-width", hatch_thickness) + "/></pattern>\n";
     }
     return entry->second;
   }

@@ -12,7 +12,7 @@ struct Theme {
   Colour forward, backward, weight, update, communication;
   Colour idle, idle_cool_down, idle_imbalance, idle_data, idle_communication, idle_memory;
   Colour good, bad, warning;
-  std::array<Colour, 8> categories;  // places, devices, rules; beyond eight: the same again, hatched
+  std::array<Colour, 8> categories;  // places, devices, rules; beyond eight: the same again, with other hatches
 };
 
 Theme dark_theme();

@@ -21,7 +21,7 @@ Colour level_colour(ColourKind kind, const Theme& t) {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-constexpr double line_height = 14, corner = 4, band_height = 4;
+constexpr double line_height = 14, corner = 4, band_height = 7;
 
 struct Picture {
   Canvas& canvas;

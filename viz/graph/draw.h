@@ -8,8 +8,9 @@ namespace planscope::viz {
 
 void draw_graph(Canvas&, const GraphModel&, const GraphView&, const Rect& area, const Theme&);
 
-Colour category_colour(int category, const Theme&);  // beyond eight: the same again, hatched
-inline bool category_hatched(int category) { return category >= 8; }
+Colour category_colour(int category, const Theme&);  // beyond eight: the same again, each with another hatch
+// So that categories differ without colours too: the first eight have one each.
+inline Hatch category_hatch(int category) { return static_cast<Hatch>((category + category / 8) % hatch_count); }
 Colour level_colour(ColourKind, const Theme&);
 
 }  // namespace planscope::viz

@@ -21,7 +21,7 @@ void draw_band(Canvas& canvas, const GraphModel& m, int node, const Rect& r, con
     const double width = r.width * m.band_share[at(k)];
     const Rect part{x, r.y, width, r.height};
     canvas.fill(part, category_colour(m.band[at(k)], t));
-    if (category_hatched(m.band[at(k)])) canvas.hatch(part, t.background);
+    canvas.hatch(part, t.background, category_hatch(m.band[at(k)]));
     x += width;
   }
 }
@@ -64,14 +64,14 @@ void draw_legend(Canvas& canvas, const GraphModel& m, const GraphAreas& a, const
   for (int c = 0; c < static_cast<int>(m.category.size()) && m.colour == ColourKind::categories; ++c) {
     const std::string& text = m.text(m.category[at(c)]);
     const bool last = c + 1 == static_cast<int>(m.category.size());
-    if (x + 24 + text_width(text, TextStyle::normal).value > a.legend.right() - 60 && !last) {
+    if (x + 28 + text_width(text, TextStyle::normal).value > a.legend.right() - 60 && !last) {
       word(std::to_string(m.category.size() - at(c)) + " more", t.dim);
       break;
     }
-    const Rect sign{x, a.legend.y + 7, 10, 10};
+    const Rect sign{x, a.legend.y + 5, 14, 14};
     canvas.fill(sign, category_colour(c, t));
-    if (category_hatched(c)) canvas.hatch(sign, t.background);
-    x += 15;
+    canvas.hatch(sign, t.background, category_hatch(c));
+    x += 19;
     word(text, t.text);
     x += 14;
   }

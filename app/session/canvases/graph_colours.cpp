@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <span>
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -16,9 +17,15 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 // What category an operator is of; empty: of none.
 using CategoryOf = std::function<std::string(OpId)>;
 
-void by_category(const GraphPicture& g, const CategoryOf& of, viz::GraphModel& m) {
+// `fixed`: categories that have the same colour and hatch in every picture, whether there are such operators or not.
+void by_category(const GraphPicture& g, const CategoryOf& of, viz::GraphModel& m,
+                 std::span<const char* const> fixed = {}) {
   const VisibleGraph& v = g.placed->get().visible;
   std::map<std::string, int> known;
+  for (const char* name : fixed) {
+    known.emplace(name, static_cast<int>(known.size()));
+    m.category.push_back(m.intern(name));
+  }
   std::vector<std::map<int, std::int64_t>> counts(v.nodes.size());
   for (OpId o = 0; o < static_cast<OpId>(v.node_of.size()); ++o) {
     const std::string name = of(o);
@@ -83,11 +90,12 @@ std::string place_of(const PlanFigures& f, OpId o) {
   return p < 0 ? "does not run" : f.places[at(p)];
 }
 
+constexpr const char* differences[] = {"the same", "another place", "split otherwise", "kept otherwise"};
+
 std::string difference_of(const PlanFigures& now, const PlanFigures& before, OpId o) {
-  if (place_of(now, o) != place_of(before, o)) return "another place";
-  if (splits_of(now, o) != splits_of(before, o)) return "split otherwise";
-  if (now.of[at(o)].storage != before.of[at(o)].storage) return "kept otherwise";
-  return "the same";
+  if (place_of(now, o) != place_of(before, o)) return differences[1];
+  if (splits_of(now, o) != splits_of(before, o)) return differences[2];
+  return differences[now.of[at(o)].storage != before.of[at(o)].storage ? 3 : 0];
 }
 
 }  // namespace
@@ -109,7 +117,7 @@ void colour_graph(const State& s, const GraphPicture& g, viz::GraphModel& m) {
   const Picture* base = d.base && d.base->evaluation ? d.base.get() : nullptr;
   const PlanFigures* before = base ? &base->figures_by_operator->get() : nullptr;
   const bool comparable = before && before->of.size() == f.of.size();
-  by_category(g, [&](OpId o) { return comparable ? difference_of(f, *before, o) : std::string("the same"); }, m);
+  by_category(g, [&](OpId o) { return comparable ? difference_of(f, *before, o) : differences[0]; }, m, differences);
 }
 
 }  // namespace planscope::session
