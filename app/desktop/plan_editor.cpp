@@ -28,6 +28,25 @@ class Gutter : public QWidget {
   PlanEditor* editor_;
 };
 
+// Lines that would stand before the first one.
+class GhostHead : public QWidget {
+ public:
+  explicit GhostHead(PlanEditor* editor) : QWidget(editor), editor_(editor) {
+    setObjectName("ghosts before");
+    setCursor(Qt::PointingHandCursor);
+    setToolTip(PlanEditor::tr("The planner proposes these lines. A click accepts one"));
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override { editor_->paint_head(); }
+  void mousePressEvent(QMouseEvent* event) override {
+    if (event->button() == Qt::LeftButton) editor_->accept_in_head(static_cast<int>(event->position().y()));
+  }
+
+ private:
+  PlanEditor* editor_;
+};
+
 QColor colour_of(Severity severity, Theme theme) {
   const Colours& c = colours(theme);
   return QColor(severity == Severity::error ? c.bad : severity == Severity::warning ? c.warning : c.accent);
@@ -45,6 +64,7 @@ PlanEditor::PlanEditor(QWidget* parent)
       layout_(new GhostLayout(document())),
       highlighter_(new PlanHighlighter(document())),
       gutter_(new Gutter(this)),
+      head_(new GhostHead(this)),
       completer_(new QCompleter(this)),
       completions_(new QStandardItemModel(this)) {
   document()->setDocumentLayout(layout_);
@@ -62,7 +82,7 @@ PlanEditor::PlanEditor(QWidget* parent)
   completer_->popup()->setAccessibleName(tr("Completions"));
   connect(completer_, qOverload<const QModelIndex&>(&QCompleter::activated), this,
           [this](const QModelIndex& index) { insert_completion(index.data(Qt::UserRole).toString()); });
-  connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { setViewportMargins(gutter_width(), 0, 0, 0); });
+  connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { lay_out(); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
     if (dy != 0)
       gutter_->scroll(0, dy);
@@ -77,14 +97,14 @@ PlanEditor::PlanEditor(QWidget* parent)
     const QString before = std::exchange(last_, text);
     if (on_edit) on_edit(before, text);
   });
-  setViewportMargins(gutter_width(), 0, 0, 0);
+  lay_out();
 }
 
 void PlanEditor::set_theme(Theme theme) {
   theme_ = theme;
   setFont(monospaced_font());
   completer_->popup()->setFont(font());
-  setViewportMargins(gutter_width(), 0, 0, 0);
+  lay_out();
   highlighter_->set_theme(theme);
   mark_lines();
   gutter_->update();
@@ -101,10 +121,58 @@ void PlanEditor::set_ghosts(std::vector<session::Ghost> ghosts) {
   if (ghosts == ghosts_) return;
   ghosts_ = std::move(ghosts);
   std::map<int, qreal> rooms;
-  for (const session::Ghost& g : ghosts_) rooms[qMax(1, g.after)] += fontMetrics().lineSpacing();
+  for (const session::Ghost& g : ghosts_)
+    if (g.after > 0) rooms[g.after] += fontMetrics().lineSpacing();
   layout_->set_rooms(std::move(rooms));
+  lay_out();
+  head_->update();
   viewport()->update();
   gutter_->update();
+}
+
+std::vector<const session::Ghost*> PlanEditor::ghosts_before() const {
+  std::vector<const session::Ghost*> out;
+  for (const session::Ghost& g : ghosts_)
+    if (g.after < 1) out.push_back(&g);
+  return out;
+}
+
+// The text begins below the lines that would stand before it.
+void PlanEditor::lay_out() {
+  const QRect r = contentsRect();
+  const int head = static_cast<int>(ghosts_before().size()) * fontMetrics().lineSpacing();
+  if (const QMargins m(gutter_width(), head, 0, 0); m != viewportMargins()) setViewportMargins(m);
+  gutter_->setGeometry(r.left(), r.top() + head, gutter_width(), r.height() - head);
+  head_->setGeometry(r.left(), r.top(), r.width(), head);
+  head_->setVisible(head > 0);
+}
+
+void PlanEditor::paint_head() {
+  QPainter painter(head_);
+  painter.fillRect(0, 0, gutter_width(), head_->height(), QColor(colours(theme_).panel));
+  painter.fillRect(gutter_width(), 0, head_->width(), head_->height(), palette().base());
+  write_ghosts(painter);
+  const int height = fontMetrics().lineSpacing();
+  const int left = gutter_width() + static_cast<int>(document()->documentMargin());
+  int top = 0;
+  for (const session::Ghost* g : ghosts_before()) {
+    painter.drawText(QRect(left, top, head_->width(), height), Qt::AlignLeft | Qt::AlignVCenter,
+                     QString::fromStdString(g->text));
+    top += height;
+  }
+}
+
+void PlanEditor::accept_in_head(int y) {
+  const std::vector<const session::Ghost*> all = ghosts_before();
+  const auto k = static_cast<std::size_t>(qMax(0, y) / qMax(1, fontMetrics().lineSpacing()));
+  if (k < all.size() && on_run) on_run(std::string(all[k]->command));
+}
+
+void PlanEditor::write_ghosts(QPainter& painter) const {
+  QFont slanted = font();
+  slanted.setItalic(true);
+  painter.setFont(slanted);
+  painter.setPen(QColor(colours(theme_).dim));
 }
 
 // Each on a line of its own below the line behind which it would stand.
@@ -115,7 +183,7 @@ void PlanEditor::each_ghost(const std::function<void(const session::Ghost&, cons
     if (area.top() > viewport()->height()) return;
     qreal top = area.bottom() - layout_->room_below(block);
     for (const session::Ghost& g : ghosts_) {
-      if (qMax(1, g.after) != block.blockNumber() + 1) continue;
+      if (g.after != block.blockNumber() + 1) continue;
       visit(g, QRectF(area.left() + document()->documentMargin(), top, viewport()->width(), height));
       top += height;
     }
@@ -134,10 +202,7 @@ void PlanEditor::paintEvent(QPaintEvent* event) {
   QPlainTextEdit::paintEvent(event);
   if (ghosts_.empty()) return;
   QPainter painter(viewport());
-  QFont slanted = font();
-  slanted.setItalic(true);
-  painter.setFont(slanted);
-  painter.setPen(QColor(colours(theme_).dim));
+  write_ghosts(painter);
   each_ghost([&](const session::Ghost& g, const QRectF& area) {
     painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, QString::fromStdString(g.text));
   });
@@ -297,8 +362,7 @@ void PlanEditor::paint_gutter(QPaintEvent& event) {
 
 void PlanEditor::resizeEvent(QResizeEvent* event) {
   QPlainTextEdit::resizeEvent(event);
-  const QRect r = contentsRect();
-  gutter_->setGeometry(r.left(), r.top(), gutter_width(), r.height());
+  lay_out();
 }
 
 void PlanEditor::show_completions() {
@@ -317,7 +381,7 @@ void PlanEditor::show_completions() {
     completions_->appendRow(item);
   }
   QRect at = cursorRect();
-  at.translate(gutter_width(), 0);
+  at.translate(viewport()->pos());
   at.setWidth(qMin(460, completer_->popup()->sizeHintForColumn(0) + 30));
   completer_->complete(at);
   completer_->popup()->setCurrentIndex(completions_->index(0, 0));

@@ -35,6 +35,8 @@ class PlanEditor : public QPlainTextEdit {
 
   int gutter_width() const;
   void paint_gutter(QPaintEvent& event);
+  void paint_head();
+  void accept_in_head(int y);
   const QCompleter* completer() const { return completer_; }
 
   std::function<void(const QString& before, const QString& text)> on_edit;  // the user has changed the text
@@ -57,6 +59,9 @@ class PlanEditor : public QPlainTextEdit {
   QString tooltip_at(const QPoint& at) const;
   void each_ghost(const std::function<void(const session::Ghost&, const QRectF&)>& visit) const;  // that is in sight
   const session::Ghost* ghost_at(const QPointF& at) const;
+  std::vector<const session::Ghost*> ghosts_before() const;  // of the first line
+  void write_ghosts(QPainter& painter) const;                // in their font and colour
+  void lay_out();                                            // what is around the text
 
   Theme theme_ = Theme::dark;
   std::vector<session::Mark> marks_;
@@ -65,6 +70,7 @@ class PlanEditor : public QPlainTextEdit {
   GhostLayout* layout_;
   PlanHighlighter* highlighter_;
   QWidget* gutter_;
+  QWidget* head_;
   QCompleter* completer_;
   QStandardItemModel* completions_;
   int completion_from_ = 0;  // position in the document

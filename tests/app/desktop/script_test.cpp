@@ -12,6 +12,7 @@
 
 #include "app/desktop/chips.h"
 #include "app/desktop/message_bar.h"
+#include "app/desktop/plan_editor.h"
 #include "tests/app/desktop/window_fixture.h"
 
 using namespace planscope;
@@ -184,4 +185,23 @@ TEST_CASE_METHOD(WindowFixture, "what the planner proposes stands dimmed at its 
   CHECK(editor().toPlainText() != before);
   CHECK(editor().toPlainText().contains("= 8\nauto require ?d = 4\ntrans"));
   CHECK(window->panel_view("script")->panel()->ghosts.size() == 1);
+}
+
+TEST_CASE_METHOD(WindowFixture, "a line that the planner proposes before the first one stands above it") {
+  PlanEditor editor;
+  editor.resize(400, 200);
+  editor.show_text("devices 2 as data=2\n");
+  editor.set_ghosts({{0, "axis c=2", "accept line=1"}, {1, "require ?c = 2", "accept line=3"}});
+  std::string run;
+  editor.on_run = [&](const std::string& line) { run = line; };
+  editor.show();
+  settle();
+  auto* before = editor.findChild<QWidget*>("ghosts before");
+  REQUIRE(before);
+  CHECK(before->isVisible());
+  CHECK(before->geometry().bottom() < editor.viewport()->geometry().top() + 2);
+  QTest::mouseClick(before, Qt::LeftButton, {}, {60, before->height() / 2});
+  CHECK(run == "accept line=1");
+  editor.set_ghosts({{1, "require ?c = 2", "accept line=3"}});
+  CHECK(!before->isVisible());
 }
