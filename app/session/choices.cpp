@@ -76,6 +76,13 @@ std::vector<Choice> places(const Document& d) {
   return out;
 }
 
+std::vector<Choice> links(const Document& d) {
+  std::vector<Choice> out;
+  if (!d.shown || !d.shown->study) return out;
+  for (const LinkLoad& l : d.shown->study->traffic({})->links) out.push_back({l.name, ""});
+  return out;
+}
+
 std::vector<Choice> lanes(const Document* d) {
   std::vector<Choice> out;
   if (!d || !d->shown || !d->shown->evaluation) return out;
@@ -98,7 +105,8 @@ constexpr int most_devices = 1 << 14;
 std::vector<Choice> device_counts(const Document& d) {
   std::vector<Choice> out;
   const std::int64_t all = d.chosen ? std::max<std::int64_t>(d.chosen->device_count(), 8) : 8;
-  for (std::int64_t n = 1; n <= std::min<std::int64_t>(all, most_devices); n *= 2) out.push_back({std::to_string(n), ""});
+  for (std::int64_t n = 1; n <= std::min<std::int64_t>(all, most_devices); n *= 2)
+    out.push_back({std::to_string(n), ""});
   return out;
 }
 
@@ -208,6 +216,7 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   if (argument == "whole") return words({{"whole", "from nothing, under the rows of the plan alone"}});
   if (argument == "optimizer") return words({{"adamw", ""}, {"sgd", ""}});
   if (argument == "inputs") return words({{"drawn", "random numbers"}, {"archive", "that the model's file holds"}});
+  if (command == "select" && argument == "link" && d) return links(*d);
   if (command == "compare" && d) return compared(s, *d);
   if (command == "save" && argument == "path" && d) return new_file(*d, ".plan");
   if (command == "export" && argument == "what") return pictures();

@@ -58,6 +58,7 @@ const std::vector<CommandInfo>& list() {
         {"statement", Kind::number, false, false, "a line of the plan"},
         {"place", Kind::text, false, false, "as pipe=0"},
         {"communicator", Kind::list, false, false, "devices and how they communicate, as \"all_reduce over tensor\""},
+        {"link", Kind::text, false, false, "of the cluster: what is sent over it"},
         {"time", Kind::text, false, false, "a part of the step, as 1200..1350.5 in microseconds, a moment, as 1200, or none"},
         {"lane", Kind::list, false, false, "of that part, a lane of the timeline; alone: what runs there. May be said several times"},
         {"stream", Kind::word, false, false, "of a single block, as compute"}},

@@ -98,6 +98,15 @@ bool Marked::communicator(const Communicator& c) const {
   });
 }
 
+bool Marked::link(const LinkLoad& l, const TrafficFacts& t) const {
+  return std::any_of(t.communicators.begin(), t.communicators.end(),
+                     [&](const Communicator& c) { return c.level == l.level && communicator(c); });
+}
+
+bool Marked::run(const std::vector<OpId>& ops, int c) const {
+  return some_of(ops) && (c < 0 || classes_.empty() || device_class(c));
+}
+
 bool Marked::task(const TaskSlack& t) const {
   if (!state_.time || state_.time->stream != t.stream || !lanes_.contains(t.task.task.device_class)) return false;
   const std::optional<Window> w = window_of(state_.time->us);

@@ -38,6 +38,9 @@ class Marked {
   bool side(const std::vector<OpId>& ops, const Tiling&) const;
   bool tile(const std::vector<OpId>& ops, const TensorTile&) const;
   bool communicator(const Communicator&) const;
+  bool link(const LinkLoad&, const TrafficFacts&) const;  // that something of it is sent over
+  // Operators where a device class runs them; of a class that is not of this plan, -1: wherever.
+  bool run(const std::vector<OpId>&, int device_class) const;
   bool task(const TaskSlack&) const;  // the block that is selected
 
   const std::vector<OpId>& operators() const { return operators_; }

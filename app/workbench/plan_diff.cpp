@@ -163,6 +163,8 @@ class Comparison {
     parameters();
     for (auto& [key, c] : groups_) {
       name(c.change, c.rows);
+      c.change.rows = std::move(c.rows);
+      std::sort(c.change.rows.begin(), c.change.rows.end());
       out_.changes.push_back(std::move(c.change));
     }
     std::stable_sort(out_.changes.begin(), out_.changes.end(), [](const PlanChange& a, const PlanChange& b) {

@@ -35,6 +35,7 @@ struct PlanChange {
       operators;           // selections, or names of parameters, with numbers folded; none: of the whole plan
   std::int64_t count = 0;  // of operators or parameters
   bool parameters = false;
+  std::vector<int> rows;  // of the graph: the operators, or the parameters; ascending
   std::vector<DecisionChange> decisions;
   Share delta;
 };

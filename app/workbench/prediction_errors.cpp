@@ -1,5 +1,6 @@
 #include "app/workbench/prediction_errors.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -48,6 +49,7 @@ class Errors {
   int add(std::string by, int parent, std::string what, std::int64_t count, std::optional<double> predicted,
           double measured) {
     out_.push_back({std::move(by), parent, std::move(what), count, predicted, measured});
+    if (parent >= 0) out_.back().device_class = out_[static_cast<std::size_t>(parent)].device_class;
     return static_cast<int>(out_.size()) - 1;
   }
 
@@ -58,6 +60,7 @@ class Errors {
     const bool recorded = !p.instructions.empty();
     const Nanoseconds sum = recorded ? predicted.sum : p.compute;
     const int row = add("class", step, program_.classes[c].name, 1, predicted_.step_us(), measured_.step_us());
+    out_.back().device_class = static_cast<int>(c);
     const int part = add("part", row, "computes", 1, us(sum), us(measured.sum));
     add("part", row, "communicates and waits", 1, us(predicted_.step_ns - sum), us(m.collective + m.transfer));
     add("part", row, "between instructions", 1, {}, us(measured_.step_ns - measured.sum - m.collective - m.transfer));
@@ -78,16 +81,32 @@ class Errors {
         if (was == 0 && is == 0) continue;
         add("operators", task, name(segment.instructions[i]), runs[id], predicted ? std::optional(was) : std::nullopt,
             is);
+        out_.back().operators = operators(segment.instructions[i]);
         PredictionError& t = out_[static_cast<std::size_t>(task)];
+        t.operators.insert(t.operators.end(), out_.back().operators.begin(), out_.back().operators.end());
         if (predicted) *t.predicted_us += was;
         t.measured_us += is;
       }
+      sort(out_[static_cast<std::size_t>(task)].operators);
     }
   }
 
   static Nanoseconds time(const Computed& c, const Key& key) {
     const auto found = c.times.find(key);
     return found == c.times.end() ? 0 : found->second;
+  }
+
+  static void sort(std::vector<OpId>& operators) {
+    std::sort(operators.begin(), operators.end());
+    operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
+  }
+
+  std::vector<OpId> operators(const Instruction& i) const {
+    std::vector<OpId> out;
+    if (i.piece < 0) return out;
+    for (const PieceOp& op : program_.pieces[static_cast<std::size_t>(i.piece)].ops) out.push_back(op.op);
+    sort(out);
+    return out;
   }
 
   // `transformer.h.0.ln_1 … transformer.h.0.attn (5 operators), backward`

@@ -27,6 +27,8 @@ struct PredictionError {
   std::int64_t count = 1;              // runs in a step
   std::optional<double> predicted_us;  // nothing: it is not predicted one by one
   double measured_us = 0;
+  int device_class = -1;               // of the Program; -1: of all
+  std::vector<OpId> operators = {};    // of tasks and operators, ascending
 };
 
 // `measured`: of measured_step.h, of the same Program.

@@ -1,6 +1,7 @@
 #include "planner/cost/profile_items.h"
 
 #include <algorithm>
+#include <map>
 
 #include "planner/cost/hidden_blocks.h"
 
@@ -31,7 +32,7 @@ std::set<std::string> keys_left_out(const Graph& graph, const Program& program) 
 std::vector<ProfileItem> profile_items(const Graph& graph, const Program& program, const DeviceType& device,
                                        const CostModel& model) {
   std::vector<ProfileItem> out;
-  std::set<std::pair<std::string, std::string>> known;
+  std::map<std::pair<std::string, std::string>, std::size_t> known;
   for (std::size_t p = 0; p < program.pieces.size(); ++p) {
     const Piece& piece = program.pieces[p];
     const std::vector<Bytes> slots = slot_bytes(graph, program, piece);
@@ -46,11 +47,17 @@ std::vector<ProfileItem> profile_items(const Graph& graph, const Program& progra
         item.key = profile_key(graph, op, work.dtype, backward);
         item.shapes = shapes_key(graph, program, piece, op, backward);
         item.modelled_us = roofline(work, device, model).count;
-        if (known.emplace(item.key, item.shapes).second) out.push_back(std::move(item));
+        const auto [found, fresh] = known.try_emplace({item.key, item.shapes}, out.size());
+        if (fresh) out.push_back(std::move(item));
+        out[found->second].operators.push_back(op.op);
       };
       consider(forward_work(graph, piece, op, slots), false);
       if (piece.gradient && has_backward(graph, op.op)) consider(backward_work(graph, piece, op, slots), true);
     }
+  }
+  for (ProfileItem& item : out) {
+    std::sort(item.operators.begin(), item.operators.end());
+    item.operators.erase(std::unique(item.operators.begin(), item.operators.end()), item.operators.end());
   }
   return out;
 }

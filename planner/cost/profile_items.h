@@ -20,6 +20,7 @@ struct ProfileItem {
   double modelled_us = 0;   // by the roofline
   std::int64_t bytes = 0;   // piece < 0: to move through memory
   int state = 0;            // piece < 0: 0: a sum; else an update with so many bytes of optimizer state an element
+  std::vector<OpId> operators = {};  // all that are alike, ascending
   bool operator==(const ProfileItem&) const = default;
 };
 

@@ -136,6 +136,7 @@ struct Picture {
                   full > 0 ? 100 * most / full : 0, low && most > 0 ? ", drawn larger" : "");
     text(r.x, r.y - 4, head, r.width, theme.text);
     canvas.fill(r, theme.raised);
+    if (view.marked_links.contains(static_cast<int>(k))) canvas.stroke(inset(r, -2), theme.accent, 2);
     const double width = r.width / static_cast<double>(std::max<std::size_t>(1, l.bytes.size()));
     for (std::size_t i = 0; i < l.bytes.size() && top > 0; ++i) {
       const double height = l.bytes[i] / top * (r.height - 2);

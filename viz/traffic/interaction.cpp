@@ -64,15 +64,21 @@ class Change {
   void range(const TrafficLayout& l, const std::optional<Point>& p) {
     const TrafficView& v = out_.view;
     if (!p || !v.press || static_cast<std::size_t>(*v.range_chart) >= l.links.size()) return;
-    if (std::abs(p->x - v.press->x) < drag_threshold) {  // a click: the whole step again
-      if (m_.range_to > m_.range_from) out_.commands.push_back("brush time=\"\"");
-      return;
-    }
+    if (std::abs(p->x - v.press->x) < drag_threshold) return click_link(*v.range_chart);
     const Rect& chart = l.links[static_cast<std::size_t>(*v.range_chart)];
     const double a = time_at(m_, chart, v.press->x).value, b = time_at(m_, chart, p->x).value;
     char line[96];
     std::snprintf(line, sizeof line, "brush time=%.3f..%.3f", std::min(a, b), std::max(a, b));
     if (std::max(a, b) - std::min(a, b) >= 0.001) out_.commands.push_back(line);
+  }
+
+  // The whole step again, where a part of it is shown; else what is sent over the link.
+  void click_link(int link) {
+    const bool is_selected = out_.view.marked_links.contains(link);
+    if (m_.range_to > m_.range_from)
+      out_.commands.push_back("brush time=\"\"");
+    else
+      out_.commands.push_back(is_selected ? "select none" : "select link=\"" + at(m_.links, link).name + "\"");
   }
 
   void wheel(const Input& in) {

@@ -24,7 +24,7 @@ struct TrafficView {
   std::optional<std::pair<int, int>> hover, selection;  // cell
   int hover_communicator = -1;
   std::set<std::string> marked = {};  // rows that are selected elsewhere, by their names
-  std::set<int> marked_communicators = {};
+  std::set<int> marked_communicators = {}, marked_links = {};
   std::optional<Point> mouse, press;
   bool dragging = false;
   std::optional<int> range_chart;  // where a range of time is being dragged

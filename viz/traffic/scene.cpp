@@ -27,11 +27,13 @@ class TrafficScene final : public Scene {
   }
 
   void mark(const std::vector<std::string>& ids) override {
-    const std::string communicator = "communicator ";
-    view_.marked.clear(), view_.marked_communicators.clear();
+    const std::string communicator = "communicator ", link = "link ";
+    view_.marked.clear(), view_.marked_communicators.clear(), view_.marked_links.clear();
     for (const std::string& id : ids)
       if (id.starts_with(communicator))
         view_.marked_communicators.insert(std::atoi(id.c_str() + communicator.size()));
+      else if (id.starts_with(link))
+        view_.marked_links.insert(std::atoi(id.c_str() + link.size()));
       else
         view_.marked.insert(id);
   }

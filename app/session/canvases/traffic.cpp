@@ -66,6 +66,8 @@ std::vector<std::string> traffic_marks(const State& s) {
   const std::shared_ptr<const TrafficFacts> t = traffic_shown(s);
   for (std::size_t k = 0; k < t->communicators.size(); ++k)
     if (marked.communicator(t->communicators[k])) out.insert("communicator " + std::to_string(k));
+  for (std::size_t k = 0; k < t->links.size(); ++k)
+    if (marked.link(t->links[k], *t)) out.insert("link " + std::to_string(k));
   return {out.begin(), out.end()};
 }
 

@@ -1,5 +1,6 @@
 // What is selected, the same for all views: operators and their like, and a part of the step.
 #include <algorithm>
+#include <set>
 
 #include "app/session/core.h"
 #include "app/session/panel.h"
@@ -55,6 +56,22 @@ Result<std::string> communicator_of(const State& s, const std::string& name) {
                there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
 }
 
+// The communicators that send over a link of the cluster, a line each.
+Result<std::string> communicators_over(const State& s, const std::string& link) {
+  const Evaluation* e = predicted(*s.document());
+  if (!e) return error("there is no communication to select", "no plan has been predicted");
+  const TrafficFacts& all = *s.document()->shown->study->traffic({});
+  std::set<std::string> names;
+  for (const Communicator& c : all.communicators)
+    for (const CommunicatorPart& part : c.parts)
+      if (c.level_name == link) names.insert(part.name);
+  if (!names.empty()) return join({names.begin(), names.end()}, "\n");
+  std::vector<std::string> there_are;
+  for (const LinkLoad& l : all.links) there_are.push_back(l.name);
+  return error("nothing is sent over a link '" + printable(link) + "'",
+               there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
+}
+
 constexpr std::size_t kMostWords = 160;  // of a selection that can still be read
 
 // The operators of the block that was selected, in words of the plan language; empty: it has none, or a whole slot, or
@@ -83,7 +100,7 @@ Result<Done> select(Core& c, const Invocation& i) {
   if (i.has("none") && i.get("none") != "none") return error("'select' does not take '" + i.get("none") + "'");
   const bool of_time = i.has("time") || i.has("lane");
   bool of_operators = i.has("none") || i.has("operators") || i.has("tensor") || i.has("statement") || i.has("place") ||
-      i.has("communicator");
+      i.has("communicator") || i.has("link");
   if (i.has("stream") && !(i.has("time") && i.has("lane"))) return error("'select': a stream is of one block", "", "say time= and lane= too");
   std::optional<TimeSelection> time = i.has("none") ? std::nullopt : c.state.time;
   if (of_time) {
@@ -92,6 +109,11 @@ Result<Done> select(Core& c, const Invocation& i) {
     time = *asked;
   }
   s.operators = i.get("operators"), s.tensor = i.get("tensor"), s.place = i.get("place");
+  if (i.has("link")) {
+    const Result<std::string> over = communicators_over(c.state, i.get("link"));
+    if (!over.ok()) return over.diagnostics;
+    s.communicator = *over;
+  }
   if (i.has("communicator")) {
     const Result<std::string> named = communicator_of(c.state, i.get("communicator"));
     if (!named.ok()) return named.diagnostics;

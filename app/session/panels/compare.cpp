@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/workbench/plan_diff_text.h"
 
@@ -48,6 +51,13 @@ TableRow change_row(const std::string& plan, const PlanChange& c, std::size_t nu
   return row;
 }
 
+bool is_marked(const Marked& marked, const Graph& g, const PlanChange& c) {
+  if (!c.parameters) return marked.some_of(c.rows);
+  return std::any_of(c.rows.begin(), c.rows.end(), [&](int p) {
+    return marked.tensor(g.parameters[static_cast<std::size_t>(p)].tensor);
+  });
+}
+
 TableRow rest_row(const std::string& plan, const char* what, double us, std::optional<double> bytes) {
   TableRow row{.id = plan + " " + what, .parent = plan, .tone = Tone::dim};
   row.cells = {cell(what), cell(""), cell(nullptr), delta(us, Unit::microseconds), cell(nullptr),
@@ -68,6 +78,7 @@ Panel compare_panel(const State& s) {
   if (d && d->comparison) {
     const Comparison& c = *d->comparison;
     p.current = !c.of_draft || c.asked == d->draft.text();
+    const Marked marked(s);
     int number = 0;  // of the change, over all plans
     if (!p.current) p.reason = "the plan has been changed since";
     for (std::size_t k = 0; k < c.entries.size(); ++k) {
@@ -80,7 +91,8 @@ Panel compare_panel(const State& s) {
       for (std::size_t i = 0; i < diff.changes.size(); ++i) {
         changes.push_back(change_json(e.name, diff.changes[i]));
         p.rows.push_back(change_row(e.name, diff.changes[i], i, c.of_draft && p.current));
-        p.rows.back().selected = number++ == d->difference;
+        p.rows.back().selected =
+            number++ == d->difference || is_marked(marked, d->model->graph, diff.changes[i]);
       }
       rest.push_back(rest_json(e.name, diff));
       p.rows.push_back(rest_row(e.name, "what decides alike", diff.rest.operators.us(), diff.rest.operators.bytes));

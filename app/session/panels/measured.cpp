@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope::session {
@@ -45,6 +46,7 @@ Panel measured_panel(const State& s) {
   if (m.oversubscribed)
     p.facts.push_back(
         {"said", "Said", cell("processes shared cores: times cannot be compared", Unit::none, Tone::warning)});
+  const Marked marked(s);
   for (std::size_t i = 0; i < m.errors.size(); ++i) {
     const PredictionError& e = m.errors[i];
     TableRow row{.id = std::to_string(i), .parent = e.parent < 0 ? "" : std::to_string(e.parent)};
@@ -62,6 +64,8 @@ Panel measured_panel(const State& s) {
                  cell(e.measured_us, Unit::microseconds),
                  std::move(delta),
                  error_cell(e, !m.oversubscribed)};
+    const int device_class = p.current ? e.device_class : -1;  // else of another plan
+    row.selected = e.by == "class" ? marked.device_class(device_class) : marked.run(e.operators, device_class);
     p.rows.push_back(std::move(row));
   }
   return p;

@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope::session {
@@ -38,8 +39,10 @@ Panel profile_panel(const State& s) {
   p.facts.push_back({"reused", "Known before", cell(a.result->reused, Unit::count)});
   if (!a.result->failure.empty())
     p.facts.push_back({"failure", "Failure", cell(a.result->failure, Unit::none, Tone::bad)});
+  const Marked marked(s);
   for (const ProfiledOperator& o : a.result->operators) {
     TableRow row{.id = o.item.key + " " + o.item.shapes, .tone = o.problem.empty() ? Tone::plain : Tone::warning};
+    row.selected = marked.some_of(o.item.operators);
     const bool known = o.problem.empty() && o.measured_us > 0;
     Cell ratio = cell(nullptr);
     if (known && o.item.modelled_us > 0) {

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "app/session/canvases/canvases.h"
+#include "planner/cost/profile_items.h"
 #include "tests/app/session/steps.h"
 #include "viz/timeline/marks.h"
 #include "viz/timeline/wire.h"
@@ -151,6 +152,76 @@ none
   traffic 0 of 2
   place 0 of 0
 )");
+}
+
+// A run that took as long as it was predicted, and a profile, as they would be after a trial and a measurement.
+State with_measurements(State s) {
+  Document& d = s.documents[static_cast<std::size_t>(s.current)];
+  const Evaluation& e = *d.shown->evaluation;
+  auto run = std::make_shared<MeasuredRun>();
+  run->version = d.version.value_or(0), run->predicted = e, run->measured = e.simulation;
+  run->errors = prediction_errors(*e.made.graph, e.made.program, e.simulation, e.simulation);
+  d.measured = std::move(run);
+  auto profile = std::make_shared<ProfileAnswer>();
+  profile->running = false, profile->result.emplace();
+  for (ProfileItem& item : profile_items(*e.made.graph, e.made.program, d.chosen->device(0), {}))
+    profile->result->operators.push_back({.item = std::move(item), .measured_us = 1});
+  d.profile = std::move(profile);
+  return s;
+}
+
+TEST_CASE("what was measured, compared and profiled is marked where the selection is in it") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  std::string other = kPlan;  // that keeps what line 8 computes again
+  other.replace(other.find("recompute"), 9, "keep");
+  planscope::testing::write(s, other);
+  must(s, "keep");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  must(s, "compare 1");
+  s.wait();
+  // The plans differ in L[0].mlp alone, which runs at pipe=0 and sends nothing to another place.
+  const std::map<std::string, int> changes = {{"operators", 1}, {"tensor", 1}, {"place", 0},       {"statement", 1},
+                                              {"send", 0},      {"none", 0},   {"communicator", 1}};
+  for (const auto& [name, line] : selections) {
+    INFO(name);
+    must(s, line);
+    s.wait();
+    const State state = with_measurements(s.state());
+    const auto marked = [&](const char* id, const std::string& by = "") {
+      const Panel p = *make_panel(id, state);
+      return std::count_if(p.rows.begin(), p.rows.end(), [&](const TableRow& r) {
+        return r.selected && (by.empty() || r.cells[0].text == by);
+      });
+    };
+    CHECK(marked("compare") == changes.at(name));
+    for (const char* by : {"task", "operators"}) CHECK((marked("measured", by) > 0) == (name != "none"));
+    CHECK((marked("profile") > 0) == (name != "none"));
+    if (name == "place") CHECK(marked("measured", "class") == 1);
+  }
+}
+
+TEST_CASE("a link of the cluster is selected by what is sent over it, and marked with it") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  const auto links = [&] {
+    std::vector<std::string> out;
+    for (const std::string& id : traffic_marks(s.state()))
+      if (id.starts_with("link ")) out.push_back(id);
+    return out;
+  };
+  CHECK(links().empty());
+  const std::string name = s.state().document()->shown->study->traffic({})->links.at(0).name;
+  must(s, "select link=\"" + name + "\"");
+  CHECK(links() == std::vector<std::string>{"link 0"});
+  for (const TableRow& r : traffic_panel(s.state()).rows) CHECK(r.selected);  // all of it goes over this one
+  must(s, "select operators=\"L[0].mlp\"");
+  CHECK(links() == std::vector<std::string>{"link 0"});  // whose result is reduced
+  must(s, "select operators=\"lm_head\"");
+  CHECK(!planscope::testing::run(s, "select link=\"nothing\"").ok());
 }
 
 TEST_CASE("the canvas of the timeline and the table of its blocks mark the same") {

@@ -126,20 +126,23 @@ TEST_CASE("a click on a cell selects the device that sends; on a communicator, s
   CHECK(apply({}, click(cell(l, 3, 2)), folded, area).commands.empty());
 }
 
-TEST_CASE("dragging over the links asks for a range of time, a click there for the whole step again") {
+TEST_CASE("dragging over the links asks for a range of time, a click for the whole step again, or selects the link") {
   TrafficModel m = sample();
   const Rect chart = lay_out(m, {}, area).links[0];
+  TrafficView begun;
   const auto drag = [&](double from, double to) {
     Input in = at({chart.x + from * chart.width, chart.y + 5});
     in.pressed = true;
-    const TrafficView v = apply({}, in, m, area).view;
+    const TrafficView v = apply(begun, in, m, area).view;
     in = at({chart.x + to * chart.width, chart.y + 9});
     in.released = true;
     return apply(v, in, m, area).commands;
   };
   CHECK(drag(0.25, 0.75) == std::vector<std::string>{"brush time=10.000..30.000"});
   CHECK(drag(0.75, 0.25) == std::vector<std::string>{"brush time=10.000..30.000"});
-  CHECK(drag(0.5, 0.5).empty());
+  CHECK(drag(0.5, 0.5) == std::vector<std::string>{"select link=\"nvlink\""});
+  begun.marked_links = {0};
+  CHECK(drag(0.5, 0.5) == std::vector<std::string>{"select none"});
   m.range_to = Microseconds{5};
   CHECK(drag(0.5, 0.5) == std::vector<std::string>{"brush time=\"\""});
 }
