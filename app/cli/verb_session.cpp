@@ -12,7 +12,10 @@ Answer session(const Options& o) {
     if (const Result<std::string> readable = read_file(o.name); !readable.ok()) return bad_input(readable.diagnostics);
     file.open(o.name, std::ios::binary);
   }
-  session::Session s({.workspace = o.workspace, .cluster = o.cluster, .programs = o.program_folder, .samples = PLANSCOPE_SAMPLES});
+  session::Session s({.workspace = o.workspace,
+                      .cluster = o.cluster,
+                      .programs = o.program_folder,
+                      .samples = PLANSCOPE_SAMPLES});
   session::ScriptEnd end = session::run_script(o.name == "-" ? std::cin : file, o.name == "-" ? "" : o.name, s, std::cout);
   report(end.diagnostics);
   Answer a;

@@ -73,11 +73,12 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note", "delete", "search", "prefer",
-                                               "go", "tour", "tour_next", "tour_leave"});
+  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note",
+                                              "delete", "search", "prefer", "go", "tour", "tour_next", "tour_leave"});
   if (!of_session && !d) return "no model is open";
   if ((command == "tour_next" || command == "tour_leave") && !follows_tour(s.preferences))
-    return next_step_of_tour(s.preferences) == tour_steps().size() ? "the tour is at its end" : "the tour is not followed";
+    return next_step_of_tour(s.preferences) == tour_steps().size() ? "the tour is at its end"
+                                                                   : "the tour is not followed";
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
   if (command == "run" && d->draft.text().empty()) return "the plan is empty";

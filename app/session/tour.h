@@ -1,6 +1,7 @@
 #pragma once
-// The guided tour: a list of steps on a sample model. Each step says what to do next and where, and ticks off as soon as
-// the session's state shows that it has been done. The preferences hold whether the tour is followed, and its next step.
+// The guided tour: a list of steps on a sample model. Each step says what to do next and where, and ticks off as soon
+// as the session's state shows that it has been done. The preferences hold whether the tour is followed, and its next
+// step.
 //
 //   tour_steps()[0].done(state)      // whether a document is open
 //   next_step_of_tour(preferences)   // 0: none is done; tour_steps().size(): all are

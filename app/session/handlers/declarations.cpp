@@ -1,5 +1,5 @@
-// Statements that are not about the selection: what the plan declares, what it requires, and old parameters. Each command
-// makes one line of its typed arguments; a declaration takes the place of the one that declares the same.
+// Statements that are not about the selection: what the plan declares, what it requires, and old parameters. Each
+// command makes one line of its typed arguments; a declaration takes the place of the one that declares the same.
 #include "app/session/core.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"

@@ -157,7 +157,8 @@ Result<Done> assign(Core& c, const Invocation& i) {
   const std::string to = "to " + i.get("to");
   if (i.get("index").empty()) return about_selection(c, "assign", to);
   const std::string words = c.state.selected->words;
-  return words.empty() ? about_selection(c, "assign", to) : put(c, "assign " + words + "[" + i.get("index") + "] " + to);
+  if (words.empty()) return about_selection(c, "assign", to);  // says why there are none
+  return put(c, "assign " + words + "[" + i.get("index") + "] " + to);
 }
 
 // A task that is named by its place, as `b(pipe=0)[mb=0]`, which no line of the plan orders yet: by the operators that run

@@ -24,7 +24,8 @@ Result<Done> check_name(const Infos& infos, const std::string& noun, const std::
 Result<Done> go(Core& c, const Invocation& i) {
   const std::string panel = i.get("panel"), canvas = i.get("canvas");
   if (panel.empty() == canvas.empty()) return error("'go' needs one panel or one canvas", "", "go operator");
-  const Result<Done> known = panel.empty() ? check_name(canvases(), "canvas", canvas) : check_name(panels(), "panel", panel);
+  const Result<Done> known =
+      panel.empty() ? check_name(canvases(), "canvas", canvas) : check_name(panels(), "panel", panel);
   if (!known.ok()) return known.diagnostics;
   c.state.front = {panel, canvas, c.state.front.asked + 1};
   return Done{};

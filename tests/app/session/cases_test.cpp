@@ -24,7 +24,10 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 std::string answer(const std::string& script) {
   const testing::Scratch scratch;
   const FakeClock clock(1'700'000'000'000'000);
-  session::Session s({.workspace = scratch.file("w.planscope"), .cluster = "dgx-h100x1", .samples = "sample_models", .clock = &clock});
+  session::Session s({.workspace = scratch.file("w.planscope"),
+                      .cluster = "dgx-h100x1",
+                      .samples = "sample_models",
+                      .clock = &clock});
   std::istringstream in(replaced(script, "{tmp}", scratch.path()));
   std::ostringstream out;
   const session::ScriptEnd end = session::run_script(in, "script", s, out);

@@ -109,7 +109,8 @@ TEST_CASE("the guide lists the steps of the guided tour") {
   const std::string guide = testing::read_file_text(kGuide);
   std::string list;
   int number = 0;
-  for (const session::TourStep& step : session::tour_steps()) list += std::to_string(++number) + ". " + step.title + "\n";
+  for (const session::TourStep& step : session::tour_steps())
+    list += std::to_string(++number) + ". " + step.title + "\n";
   CHECK(guide.find("\n" + list + "\n") != std::string::npos);
 }
 
