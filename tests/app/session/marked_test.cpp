@@ -6,6 +6,7 @@
 
 #include "app/session/canvases/canvases.h"
 #include "planner/cost/profile_items.h"
+#include "tests/app/session/scratch.h"
 #include "tests/app/session/steps.h"
 #include "viz/timeline/marks.h"
 #include "viz/timeline/wire.h"
@@ -171,7 +172,8 @@ State with_measurements(State s) {
 }
 
 TEST_CASE("what was measured, compared and profiled is marked where the selection is in it") {
-  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  const planscope::testing::Scratch scratch;  // versions that are compared are those of a file
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
   must(s, "open model=sample_models/gpt2_tiny.pt2");
   std::string other = kPlan;  // that keeps what line 8 computes again
   other.replace(other.find("recompute"), 9, "keep");
