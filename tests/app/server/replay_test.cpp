@@ -69,6 +69,7 @@ std::vector<std::string> replay(const std::string& script, Side& side, const std
       for (std::string more; std::getline(in, more) && more != second.substr(2);) text += more + "\n";
       out.push_back(side.command({"text", {{"text", text}}}) ? "done" : "refused");
     } else {
+      side.wait();  // whether a command is refused before the plan has been evaluated is a matter of chance too
       const Result<session::Invocation> i = session::parse_invocation(line);
       if (i.ok()) out.push_back(side.command(*i) ? "done" : "refused");
     }
