@@ -166,7 +166,9 @@ void Core::keep_draft(Document& of) {
   if (!workspace) return;
   const Document* d = &of;
   DraftRow& known = drafts[d->id];
-  if (!d->draft.edited()) {
+  // What was kept is a version; without one it is what the file held, which saving may have changed since.
+  const bool stored = !d->draft.edited() && (d->version || d->path.empty() || !d->modified());
+  if (stored) {
     if (known.id != 0) say(workspace->remove_draft(known.id).diagnostics);
     known = {};
     return;

@@ -190,6 +190,7 @@ Result<Done> save(Core& c, const Invocation& i) {
   const Result<Done> written = write_file(path, d.draft.text());
   if (!written.ok()) return c.failed(written.diagnostics);
   d.saved = d.draft.text();
+  d.draft.pause();  // undo comes back to what was saved
   d.path = path;
   d.name = std::filesystem::path(path).stem().string();
   c.read_versions(d);

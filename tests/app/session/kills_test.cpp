@@ -130,6 +130,8 @@ TEST_CASE("a session that is killed at any moment has lost nothing of the comman
       const std::vector<std::string> there = found(*w.value, next.state().lost, folder, plan);
       const auto has = [&](const std::string& wanted) { return std::find(there.begin(), there.end(), wanted) != there.end(); };
       INFO("after " << ended << " commands the plan '" << plan << "' was\n" << text);
+      INFO("and would be\n" << after.at(plan));
+      INFO("and there is\n" << Catch::Detail::stringify(there));
       CHECK((has(text) || has(after.at(plan))));
     }
   }
