@@ -421,6 +421,13 @@ Result<Decisions> bind(const Plan&, const ModelInfo&, const OpenValues& = {});
 // Whether nothing that waits for a value can take back what this statement decides; -1: what no statement says.
 bool is_final(const Decisions&, int statement);
 
+// What statements that wait for a value may still change: whether a size of the model is open; whether one of them may
+// split operators anew that this statement splits over an axis; whether one may place some where the axis is fixed, or is
+// none.
+bool waits_for_sizes(const Decisions&);
+bool may_be_split_anew(const Decisions&, int statement, int axis);
+bool may_be_fixed(const Decisions&, int axis);
+
 // Index into Decisions::axes, or -1.
 int find_axis(const Decisions&, std::string_view name);
 // The size of an axis where the place is: a free axis' own, a grid axis' in that grid unless it is fixed there (1);

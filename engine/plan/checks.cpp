@@ -41,7 +41,9 @@ class Checker {
       : c_(c),
         d_(c.decisions),
         sizes_(c.decisions.places.size() + 1),
-        checked_(static_cast<std::size_t>(c.decisions.operator_count), -1) {}
+        checked_(static_cast<std::size_t>(c.decisions.operator_count), -1) {
+    for (int axis = 0; axis < static_cast<int>(d_.axes.size()); ++axis) may_be_fixed_.push_back(may_be_fixed(d_, axis));
+  }
 
   void run() {
     for (int op = 0; op < d_.operator_count; ++op) check_operator(op);
@@ -97,7 +99,7 @@ class Checker {
         lacks = true;
         continue;
       }
-      if (s.factor < 0 || *size == 0) continue;
+      if (s.factor < 0 || *size == 0 || may_be_fixed_[static_cast<std::size_t>(axis)] || may_change(s, axis)) continue;
       auto cut = std::find_if(cuts_.begin(), cuts_.end(),
                               [&](const Cut& c) { return c.factor == s.factor && c.part == s.part; });
       if (cut == cuts_.end()) cut = cuts_.insert(cuts_.end(), Cut{s.factor, s.part, 1, -1, {}});
@@ -107,6 +109,11 @@ class Checker {
     }
     for (const Cut& cut : cuts_) check_division(op, cut);
     if (!lacks) like = op;
+  }
+
+  // Statements that wait may split it anew, or bring other sizes.
+  bool may_change(const Split& s, int axis) const {
+    return !d_.deferred.empty() && (waits_for_sizes(d_) || may_be_split_anew(d_, s.statement, axis));
   }
 
   // Whether two operators of equal factors are where the same axes have the same sizes, and are split alike.
@@ -608,6 +615,7 @@ class Checker {
   Decisions& d_;
   std::vector<Cut> cuts_;
   std::vector<std::vector<std::optional<std::int64_t>>> sizes_;  // by place and axis
+  std::vector<bool> may_be_fixed_;  // by axis
   std::vector<int> checked_;  // by the first operator of equal factors: the last one with all axes that was looked at
   std::map<std::pair<int, int>, std::vector<int>> missing_;  // (statement, axis) -> operators
   std::set<std::tuple<int, std::int64_t, std::int64_t, std::string>> said_;

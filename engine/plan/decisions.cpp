@@ -13,6 +13,48 @@ bool is_final(const Decisions& d, int statement) {
   });
 }
 
+namespace {
+
+// Any of the statements that wait is a T of which this holds.
+template <class T, class F>
+bool any_waiting(const Decisions& d, F&& holds) {
+  return std::any_of(d.deferred.begin(), d.deferred.end(), [&](int waiting) {
+    const auto* body = std::get_if<T>(&d.plan.statements[static_cast<std::size_t>(waiting)].body);
+    return body && holds(waiting, *body);
+  });
+}
+
+}  // namespace
+
+bool waits_for_sizes(const Decisions& d) {
+  return any_waiting<ModelStatement>(d, [](int, const ModelStatement&) { return true; });
+}
+
+bool may_be_split_anew(const Decisions& d, int statement, int axis) {
+  return any_waiting<TransStatement>(d, [&](int waiting, const TransStatement& s) {
+    const auto& groups = s.units.groups;
+    const bool of_operators =
+        std::any_of(groups.begin(), groups.end(), [](const Group& g) { return g.form != Group::Form::phase; });
+    return waiting > statement && of_operators && std::any_of(s.axes.begin(), s.axes.end(), [&](const Choice& c) {
+             return std::any_of(c.words.begin(), c.words.end(), [&](const std::string& word) {
+               const int named = find_axis(d, word);
+               return named < 0 || named == axis;  // a let, or any
+             });
+           });
+  });
+}
+
+bool may_be_fixed(const Decisions& d, int axis) {
+  const AxisInfo& info = d.axes[static_cast<std::size_t>(axis)];
+  if (info.free) return false;
+  return any_waiting<AssignStatement>(d, [&](int, const AssignStatement& s) {
+    return std::any_of(s.places.begin(), s.places.end(), [&](const Place& p) {
+      return p.form != Place::Form::axes ||
+             std::any_of(p.axes.begin(), p.axes.end(), [&](const AxisSub& a) { return a.axis == info.name; });
+    });
+  });
+}
+
 int find_axis(const Decisions& d, std::string_view name) {
   for (std::size_t i = 0; i < d.axes.size(); ++i)
     if (d.axes[i].name == name) return static_cast<int>(i);

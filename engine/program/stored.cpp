@@ -15,6 +15,16 @@ class StoredBytes {
   StoredBytes(const Graph& g, const plan::Decisions& d, std::int64_t state_bytes)
       : g_(g), d_(d), state_bytes_(state_bytes) {
     for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) placed_ = placed_ || !plan::places_of(d, o).empty();
+    for (const int s : d.deferred) {
+      const plan::StatementBody& body = d.plan.statements[at(s)].body;
+      if (const auto* a = std::get_if<plan::AlgorithmStatement>(&body)) {
+        for (const std::string& word : a->algorithm.words)
+          may_move_ = may_move_ || word == "offload" || word.starts_with("?");
+      }
+      splits_wait_ = splits_wait_ || std::holds_alternative<plan::TransStatement>(body) ||
+                     std::holds_alternative<plan::AssignStatement>(body);
+      order_waits_ = order_waits_ || std::holds_alternative<plan::OrderStatement>(body);
+    }
   }
 
   std::vector<Stored> run() {
@@ -27,7 +37,7 @@ class StoredBytes {
     for (int p = 0; p < static_cast<int>(g_.parameters.size()); ++p) {
       if (g_.tensors[at(g_.parameters[at(p)].tensor)].readers.empty()) continue;
       total += bytes_of(p);
-      if (sized) add(p);
+      if (sized && !splits_wait_) add(p);
     }
     std::sort(all.begin(), all.end());
     const std::int64_t share = total / static_cast<std::int64_t>(all.size());
@@ -99,7 +109,7 @@ class StoredBytes {
   }
 
   // One place, and no order is stated.
-  bool in_program_order() const { return !placed_ && d_.order.empty() && d_.open_order < 0; }
+  bool in_program_order() const { return !placed_ && d_.order.empty() && d_.open_order < 0 && !order_waits_; }
 
   bool trained(int p) const {
     return g_.parameters[at(p)].trained && g_.tensors[at(g_.parameters[at(p)].tensor)].gradient;
@@ -109,10 +119,10 @@ class StoredBytes {
   std::int64_t bytes_of(int p) const {
     const TensorId t = g_.parameters[at(p)].tensor;
     const int storage = d_.update_storage[at(p)];
-    bool moves = false;
+    bool moves = may_move_;
     if (storage >= 0) {
       const auto& words = d_.algorithms[at(storage)].alternatives;
-      moves = std::find(words.begin(), words.end(), plan::Algorithm::offload) != words.end();
+      moves = moves || std::find(words.begin(), words.end(), plan::Algorithm::offload) != words.end();
     }
     const std::int64_t state = optimizer_units(g_.model->values[at(t)].dtype) * state_bytes_ * g_.elements(t);
     return g_.bytes(t) + (trained(p) && !moves ? state : 0);
@@ -207,6 +217,7 @@ class StoredBytes {
   const plan::Decisions& d_;
   const std::int64_t state_bytes_;
   bool placed_ = false;                      // some operator has a place by statement
+  bool may_move_ = false, splits_wait_ = false, order_waits_ = false;  // by statements that wait for a value
   std::map<std::vector<int>, Set> sets_;     // by devices
   std::map<int, std::vector<int>> devices_;  // by place, kEverywhere
 };

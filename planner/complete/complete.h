@@ -34,6 +34,7 @@ struct CompletionSettings {
   bool keep_automatic = false;    // a plan that its own automatic lines complete is taken as it is, not planned again
   constraint::Now now = nullptr;  // what a known plan has where this one leaves a choice: no worse one is the answer
   CostModel costs = {};           // that plans are judged by (stored_costs(), profiling.h)
+  bool explain = true;            // the conflicts, where an open plan is impossible
   std::int64_t relaxing_work = constraint::Limits{}.relaxing_work;  // planner/constraint/complete.h
   // Called, on a thread of the search, when there is a better plan; 0: not known.
   std::function<void(double step_us, double lower_bound_us)> progress = {};

@@ -219,6 +219,7 @@ Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std:
   constraint::Limits limits;
   limits.seconds = deadline.seconds_left();
   limits.stop = &stop;
+  limits.explain = settings.explain;
   limits.relaxing_work = settings.relaxing_work;
   limits.progress = settings.progress;
   const SimulationOptions simulation{.costs = settings.costs, .window = {}};

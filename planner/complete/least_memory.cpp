@@ -46,6 +46,7 @@ class Search {
       rows.push_back(*plan::parse_plan("require memory(all) <= " + std::to_string(*bytes) + "B\n", "least memory").value);
     const std::chrono::duration<double> gone = std::chrono::steady_clock::now() - begin_;
     CompletionSettings settings = settings_;
+    settings.explain = !bytes;
     settings.time_limit_s = std::max(0.0, settings_.time_limit_s - gone.count());
     return complete(graph_, plan_, rows, cluster_, settings, stop_);
   }

@@ -80,7 +80,8 @@ std::optional<std::set<std::string>> fixed_later(const plan::Decisions& d) {
   for (const int statement : d.deferred) {
     const plan::StatementBody& body = d.plan.statements[at(statement)].body;
     if (std::holds_alternative<plan::LetStatement>(body) || std::holds_alternative<plan::OrderStatement>(body) ||
-        std::holds_alternative<plan::RequireStatement>(body) || std::holds_alternative<plan::ForbidStatement>(body))
+        std::holds_alternative<plan::RequireStatement>(body) || std::holds_alternative<plan::ForbidStatement>(body) ||
+        std::holds_alternative<plan::ModelStatement>(body))
       continue;
     const auto* assign = std::get_if<plan::AssignStatement>(&body);
     if (!assign) return std::nullopt;

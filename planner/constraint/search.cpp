@@ -317,6 +317,10 @@ class RowSearch::Impl {
     plan::OpenValues values = own;
     values.insert(l.outer.begin(), l.outer.end());
     Assignment& a = assignments_.at(values);
+    if (a.model)
+      l.unknowns->add_sizes(own, *a.model);
+    else
+      l.solver.add(*known_to_exclude(a), l.unknowns->other_sizes(own));
     const auto learn = [&](const Rows& lines) { l.solver.add(lines, l.unknowns->other_than(own)); };
     if (&l != &root_ || !a.learned) {
       for (const Broken& lines : a.broken) learn(lines);

@@ -98,7 +98,28 @@ Unknowns::Unknowns(const plan::Decisions& d, const plan::ModelInfo& model, const
       plan::for_each(row.condition, [&](const plan::Expression& e) {
         if (e.kind == plan::Expression::Kind::open) means_something_.insert(e.text);
       });
-  add_divisibility(model);
+  for (const int s : d.deferred)
+    if (const auto* sizes = std::get_if<plan::ModelStatement>(&d.plan.statements[at(s)].body))
+      for (const plan::AxisSub& a : sizes->sizes)
+        for (const plan::Expression& e : a.sub.alternatives)
+          plan::for_each(e, [&](const plan::Expression& part) {
+            if (part.kind == plan::Expression::Kind::open) sizing_.insert(part.text);
+          });
+  if (sizing_.empty()) add_divisibility(model, solver.context().bool_val(false));
+}
+
+void Unknowns::add_sizes(const plan::OpenValues& values, const plan::ModelInfo& model) {
+  const bool alike = model.operators.size() == at(decisions_.operator_count);
+  if (sizing_.empty() || !alike || !sized_.insert(sizing(values)).second) return;
+  add_divisibility(model, other_sizes(values));
+}
+
+z3::expr Unknowns::other_sizes(const plan::OpenValues& values) const { return other_than(sizing(values)); }
+
+plan::OpenValues Unknowns::sizing(const plan::OpenValues& values) const {
+  plan::OpenValues out = values;
+  std::erase_if(out, [&](const auto& value) { return !sizing_.contains(value.first); });
+  return out;
 }
 
 plan::OpenValues Unknowns::values() const {
@@ -192,8 +213,10 @@ bool Unknowns::is_place(const plan::OpenVariable& v) const {
   });
 }
 
-void Unknowns::add_set(const std::vector<int>& lines, const z3::expr& x, const std::vector<std::int64_t>& values) {
+void Unknowns::add_set(const std::vector<int>& lines, const z3::expr& x, const std::vector<std::int64_t>& values,
+                       const std::optional<z3::expr>& otherwise) {
   z3::expr_vector any(solver_.context());
+  if (otherwise) any.push_back(*otherwise);
   for (std::int64_t n : values) any.push_back(x == solver_.context().int_val(n));
   solver_.add(lines, z3::mk_or(any));
 }
@@ -218,21 +241,23 @@ void Unknowns::add_grid(const plan::GridInfo& grid) {
 }
 
 // As far as it can be said before values are known: the size of a free axis divides every factor that it splits into
-// equal blocks, under the line that splits it.
-void Unknowns::add_divisibility(const plan::ModelInfo& model) {
+// equal blocks, under the line that splits it. `otherwise`: where the model has other sizes.
+void Unknowns::add_divisibility(const plan::ModelInfo& model, const z3::expr& otherwise) {
   for (std::size_t a = 0; a < decisions_.axes.size(); ++a) {
     const std::string* name = plain_open(decisions_.axes[a].open_size);
     if (!name) continue;
     std::set<std::pair<int, std::int64_t>> said;
     for (int op = 0; op < decisions_.operator_count; ++op) {
       const plan::Split& s = decisions_.split(op, static_cast<int>(a));
-      if (s.statement < 0 || s.factor < 0 || decisions_.sizes.contains(s.statement)) continue;
+      if (s.statement < 0 || s.factor < 0 || decisions_.sizes.contains(s.statement) ||
+          plan::may_be_split_anew(decisions_, s.statement, static_cast<int>(a)))
+        continue;
       const std::int64_t size = model.operators[at(op)].factors[at(s.factor)].size;
       if (said.insert({s.statement, size}).second)
-        add_set({line_of(decisions_, s.statement)}, variables_.at(*name), divisors(size));
+        add_set({line_of(decisions_, s.statement)}, variables_.at(*name), divisors(size), otherwise);
     }
   }
-  for (const Product& p : products(decisions_, model)) add_product(p);
+  for (const Product& p : products(decisions_, model)) add_product(p, otherwise);
 }
 
 // The open value that is the size of an axis of no grid, or of the first one; null: none alone.
@@ -247,7 +272,7 @@ const std::string* Unknowns::open_name(int axis) const {
 }
 
 // All but the last of its axes by value: which values that leaves of the last.
-void Unknowns::add_product(const Product& p) {
+void Unknowns::add_product(const Product& p, const z3::expr& otherwise) {
   struct Factor {
     const z3::expr* x;
     std::vector<std::int64_t> values;
@@ -264,13 +289,13 @@ void Unknowns::add_product(const Product& p) {
   if (factors.empty() || cases > kMostCases) return;
   const Factor last = std::move(factors.back());
   factors.pop_back();
-  const auto say = [&](const auto& self, std::size_t i, std::int64_t product, const z3::expr& otherwise) -> void {
+  const auto say = [&](const auto& self, std::size_t i, std::int64_t product, const z3::expr& others) -> void {
     if (i < factors.size()) {
       for (const std::int64_t v : factors[i].values)
-        self(self, i + 1, product * v, otherwise || *factors[i].x != solver_.context().int_val(v));
+        self(self, i + 1, product * v, others || *factors[i].x != solver_.context().int_val(v));
       return;
     }
-    z3::expr any = otherwise;
+    z3::expr any = others;
     bool all = true;
     for (const std::int64_t v : last.values) {
       const bool divides = p.size % product == 0 && p.size / product % v == 0;
@@ -279,7 +304,7 @@ void Unknowns::add_product(const Product& p) {
     }
     if (!all) solver_.add(p.lines, any);
   };
-  say(say, 0, p.constant, solver_.context().bool_val(false));
+  say(say, 0, p.constant, otherwise);
 }
 
 }  // namespace planscope::constraint
