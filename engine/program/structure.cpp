@@ -34,6 +34,12 @@ class Checker {
     need(p_.device_count >= 1 && p_.device_count <= most_devices,
          "it has " + std::to_string(p_.device_count) + " devices");
     each("grids", p_.grids, [&](const Grid& x) { grid(x); });
+    each("axes", p_.axes, [&](const Axis& a) {
+      if (a.grid < 0) return;
+      const std::vector<AxisId>& there = at(p_.grids, a.grid).axes;
+      const bool has = std::find(there.begin(), there.end(), static_cast<AxisId>(item_)) != there.end();
+      need(has, "its grid has no such axis");
+    });
     each("places", p_.places, [&](const Place& x) { place(x); });
     each("layouts", p_.layouts, [&](const Layout& x) { layout(x); });
     each("values", p_.values, [&](const ProgramValue& x) { value(x); });
