@@ -2,6 +2,9 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace planscope {
 namespace {
 
@@ -60,7 +63,13 @@ Diagnostic Database::failure(int code) const {
   Diagnostic d;
   d.file = path_;
   d.what = "the workspace cannot be used";
-  switch (code & 0xff) {
+  const int kind = code & 0xff;
+  const int of_system = db_ && (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) ? sqlite3_system_errno(db_.get()) : 0;
+  if (kind == SQLITE_FULL || of_system == ENOSPC) {
+    d.why = std::strerror(ENOSPC);
+    return d;
+  }
+  switch (kind) {
     case SQLITE_NOTADB:
       d.why = "it is not a workspace file, or its beginning is damaged";
       break;
@@ -81,11 +90,9 @@ Diagnostic Database::failure(int code) const {
       d.why = "the file cannot be opened";
       d.hint = "does its folder exist, and may it be written?";
       break;
-    case SQLITE_FULL:
-      d.why = "the disk is full";
-      break;
     default:
       d.why = db_ ? sqlite3_errmsg(db_.get()) : sqlite3_errstr(code);
+      if (of_system != 0) d.why += std::string(": ") + std::strerror(of_system);
   }
   return d;
 }

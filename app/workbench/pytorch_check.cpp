@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "app/workbench/materials.h"
@@ -79,8 +78,10 @@ std::optional<Diagnostic> run_script(const PytorchCheckSpec& spec, const Tempora
                                      const std::function<void(const std::string&)>& begun) {
   Json jobs = Json::array();
   for (const Checked* c : todo) jobs.push_back({{"model", c->path}, {"record", c->record}});
-  for (const PythonFile& f : pytorch_files()) std::ofstream(folder / f.name, std::ios::binary) << f.text;
-  std::ofstream(folder / "jobs.json", std::ios::binary) << jobs.dump();
+  for (const PythonFile& f : pytorch_files())
+    if (const Result<Done> written = write_file(folder / f.name, f.text); !written.ok()) return written.diagnostics[0];
+  if (const Result<Done> written = write_file(folder / "jobs.json", jobs.dump()); !written.ok())
+    return written.diagnostics[0];
   std::string heard;
   std::size_t next = 0;
   const auto take = [&](std::string_view text) {
@@ -111,7 +112,8 @@ Result<std::vector<PytorchAnswer>> check_with_pytorch(
     return error("'" + spec.worker + "' is not there", "planscope was built without LibTorch", "./run sets it up");
   const TemporaryFolder folder("check");
   if (!folder) return error("cannot make a temporary folder", std::strerror(errno));
-  std::ofstream(folder / "one.plan") << "devices 1\n";
+  if (const Result<Done> written = write_file(folder / "one.plan", "devices 1\n"); !written.ok())
+    return written.diagnostics;
   std::vector<Checked> all(models.size());
   std::vector<Checked*> todo;
   for (std::size_t i = 0; i < models.size() && !stop; ++i) {

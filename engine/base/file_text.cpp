@@ -18,25 +18,25 @@ Diagnostic about(const std::string& path, std::string what, std::string why = {}
   return d;
 }
 
-std::string_view kind(mode_t mode) {
+}  // namespace
+
+std::string kind_of_file(unsigned mode) {
   if (S_ISDIR(mode)) return "it is a folder";
   if (S_ISFIFO(mode)) return "it is a pipe";
   if (S_ISSOCK(mode)) return "it is a socket";
   return "it is not a regular file";
 }
 
-}  // namespace
-
 Result<int> open_regular(const std::string& path) {
   struct stat status{};  // first, as a socket cannot be opened, and opening some devices does something
   if (::stat(path.c_str(), &status) != 0)
     return errno == ENOENT ? about(path, "there is no such file") : about(path, "cannot be read", std::strerror(errno));
-  if (!S_ISREG(status.st_mode)) return about(path, "cannot be read", std::string(kind(status.st_mode)));
+  if (!S_ISREG(status.st_mode)) return about(path, "cannot be read", kind_of_file(status.st_mode));
   const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return about(path, "cannot be read", std::strerror(errno));
   if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode)) return file;
   ::close(file);
-  return about(path, "cannot be read", std::string(kind(status.st_mode)));
+  return about(path, "cannot be read", kind_of_file(status.st_mode));
 }
 
 Result<std::string> file_text(const std::string& path) {

@@ -15,4 +15,6 @@ Result<std::string> file_text(const std::string& path);
 // The descriptor of a regular file that may be read, or an error.
 Result<int> open_regular(const std::string& path);
 
+std::string kind_of_file(unsigned mode);  // `it is a pipe`, of stat()'s mode of what is no regular file
+
 }  // namespace planscope

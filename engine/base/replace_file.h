@@ -1,6 +1,7 @@
 #pragma once
 // Writes a file whole or not at all: into a temporary file beside it, which then takes its place. What a link points to is
-// replaced, not the link; what is no file (a pipe, a device) is written to and stays.
+// replaced, not the link; what is no file (a pipe, a device) is written to and stays. A pipe that nobody reads is refused;
+// one whose reader takes its time is waited for until a signal comes (whose handler is set without SA_RESTART).
 //
 // The temporary file has a name of its own that nobody can guess, and the permissions of the file that it replaces.
 //

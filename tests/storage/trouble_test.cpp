@@ -142,6 +142,16 @@ TEST_CASE("a folder that is not there is told", "[storage]") {
                                 "and may it be written?");
 }
 
+TEST_CASE("a full disk is told as that, with the file", "[storage]") {
+  const Scratch scratch;
+  const std::string path = scratch.file("full.db");
+  Result<Database> db = Database::open(path, std::chrono::milliseconds(50));
+  REQUIRE(db.ok());
+  REQUIRE(db->execute_script("CREATE TABLE t(text TEXT); PRAGMA max_page_count = 3").ok());
+  const Result<Done> r = db->execute("INSERT INTO t VALUES (?)", {std::string(1 << 20, 'x')});
+  CHECK(to_string(r.diagnostics) == path + ": the workspace cannot be used; No space left on device\n");
+}
+
 TEST_CASE("kill -9 loses nothing that was recorded", "[storage]") {
   const Scratch scratch;
   const std::string path = scratch.file("w.planscope");

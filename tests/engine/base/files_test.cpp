@@ -1,8 +1,13 @@
 // Files that come from the user and go to the user.
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <fstream>
 
 #include "engine/base/file_text.h"
@@ -51,6 +56,42 @@ TEST_CASE("a file is replaced with its permissions, beside links that lie in the
   CHECK(content(file) == "new");
   CHECK(content(precious) == "precious");
   CHECK(mode(file) == 0600);
+}
+
+TEST_CASE("a pipe that nobody reads is refused, and one whose reader does not take what there is ends by a signal",
+          "[files]") {
+  const TemporaryFolder folder("files");
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const std::string much(1 << 20, 'x');
+  const auto write = [&] { return replace_file(pipe, [&](std::ostream& out) { out << much; }); };
+  CHECK(write() == "it is a pipe that nobody reads");
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  REQUIRE(reader >= 0);
+  struct sigaction action{}, before{};
+  action.sa_handler = [](int) {};
+  ::sigaction(SIGALRM, &action, &before);
+  ::ualarm(20'000, 20'000);
+  CHECK(write() == std::strerror(EINTR));
+  ::ualarm(0, 0);
+  ::sigaction(SIGALRM, &before, nullptr);
+  ::close(reader);
+  CHECK(fs::is_fifo(pipe));
+}
+
+TEST_CASE("what does not fit on a disk is told as that, and nothing is left of it", "[files]") {
+  CHECK(replace_file("/dev/full", [](std::ostream& out) { out << "text"; }) == std::strerror(ENOSPC));
+  const TemporaryFolder folder("files");
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit little{1 << 10, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &little);
+  const std::string problem = replace_file(folder / "a", [](std::ostream& out) { out << std::string(1 << 20, 'x'); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(problem == std::strerror(EFBIG));
+  CHECK(fs::is_empty(folder.path()));
 }
 
 TEST_CASE("a process is known by its start, not by its number alone", "[files]") {
