@@ -75,11 +75,8 @@ std::string text_of(const Training& t) {
   if (!r.seeded.empty())
     out += std::to_string(r.seeded.size()) + " tensors began with drawn numbers (inputs, missing weights)\n";
   if (r.failure) {
-    out += "failed";
-    if (r.failure->rank >= 0)
-      out +=
-          " on rank " + std::to_string(r.failure->rank) + " at instruction " + std::to_string(r.failure->instruction);
-    out += ": " + r.failure->reason + "\n";
+    const std::string rank = rank_text(r.failure->rank, r.failure->instruction);
+    out += "failed" + (rank.empty() ? "" : " on " + rank) + ": " + r.failure->reason + "\n";
   }
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "app/session/panel.h"
 #include "app/session/store.h"
+#include "engine/launch/watch.h"
 
 namespace planscope::session {
 
@@ -49,9 +50,8 @@ RunEntry run_entry_of(const RunRow& row) {
   }
   if (j.contains("failure") && j["failure"].is_object()) {
     const Json& f = j["failure"];
-    const int rank = f.value("rank", -1);
-    r.reason = (rank >= 0 ? "rank " + std::to_string(rank) + " at instruction " + std::to_string(f.value("instruction", 0)) + ": " : "") +
-               text(f, "reason");
+    const std::string rank = rank_text(f.value("rank", -1), f.value("instruction", -1));
+    r.reason = (rank.empty() ? "" : rank + ": ") + text(f, "reason");
   }
   return r;
 }

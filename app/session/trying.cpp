@@ -73,12 +73,11 @@ class Trying {
     const Training t = train(m, spec, workspace, [this](const TrialProgress& p) { progress(p); }, report_.stop(), now_.diagnostics);
     const TrialResult& r = t.trial;
     if (workspace && t.recorded && r.status == LaunchStatus::done) compare_with_prediction(*workspace, t.run);
-    if (r.failure)
+    if (r.failure) {
+      const std::string rank = rank_text(r.failure->rank, r.failure->instruction);
       return {r.status == LaunchStatus::interrupted ? JobState::cancelled : JobState::failed,
-              (r.failure->rank >= 0 ? "rank " + std::to_string(r.failure->rank) + " at instruction " +
-                                          std::to_string(r.failure->instruction) + ": "
-                                    : "") +
-                  r.failure->reason};
+              (rank.empty() ? "" : rank + ": ") + r.failure->reason};
+    }
     if (r.status == LaunchStatus::interrupted) return {JobState::cancelled, "ended before it was over"};
     if (!r.check) return {JobState::done, "not compared with one device"};
     if (!r.check->not_finite.empty()) return {JobState::done, "the one-device run holds no numbers in " + r.check->not_finite};

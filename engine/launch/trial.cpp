@@ -146,7 +146,10 @@ class Trial {
     TrialJob job = job_;
     job.task = TrialTask::reference;
     launch_phase("reference", processes_.reference, job, 1, nullptr);
-    if (result_.failure) result_.failure->reason = "the one-device run: " + result_.failure->reason;
+    if (result_.failure) {
+      result_.failure->rank = -1;  // none of the trial's
+      result_.failure->reason = "the one-device run: " + result_.failure->reason;
+    }
     return result_.status == LaunchStatus::done;
   }
 

@@ -13,6 +13,11 @@ std::string seconds(Microseconds us) {
 
 }  // namespace
 
+std::string rank_text(int rank, std::int64_t instruction) {
+  if (rank < 0) return {};
+  return "rank " + std::to_string(rank) + (instruction < 0 ? "" : " at instruction " + std::to_string(instruction));
+}
+
 Watch::Watch(int ranks, const WatchLimits& limits, Microseconds now)
     : ranks_(static_cast<std::size_t>(ranks)), limits_(limits), last_tick_(now) {
   for (Rank& r : ranks_) r.last_beat = r.last_work = r.last_change = now;
@@ -111,8 +116,8 @@ void Watch::look_for_deadlock(Microseconds now) {
     if (!r.heard || !r.position.waiting || is_overdue(static_cast<int>(i), now)) return;
     expected = std::max(expected, r.position.expected);
     if (first < 0 || r.last_change < ranks_[static_cast<std::size_t>(first)].last_change) first = static_cast<int>(i);
-    waits += (waits.empty() ? "" : "; ") + ("rank " + std::to_string(i)) + " at instruction " +
-             std::to_string(r.position.instruction) + ": " + r.position.what;
+    const std::string rank = rank_text(static_cast<int>(i), r.position.instruction);
+    waits += (waits.empty() ? "" : "; ") + rank + ": " + r.position.what;
   }
   if (first < 0 || now - latest < limits_.deadlock + expected) return;
   sign(Cause::deadlock, first, position(first).instruction,

@@ -46,6 +46,9 @@ struct LaunchFailure {
   bool operator==(const LaunchFailure&) const = default;
 };
 
+// `rank 2 at instruction 17`; before its first one: `rank 2`; below 0: no rank.
+std::string rank_text(int rank, std::int64_t instruction);
+
 class Watch {
  public:
   Watch(int ranks, const WatchLimits& limits, Microseconds now);

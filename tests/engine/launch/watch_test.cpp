@@ -173,3 +173,9 @@ TEST_CASE("the rank that hangs is named, not the one that has waited longest", "
   }
   CHECK(w.verdict(at(t)) == LaunchFailure{1, 5, "no sign of life for 3 s, last seen in recv"});
 }
+
+TEST_CASE("a rank is named with its instruction, if it has begun with one", "[watch]") {
+  CHECK(rank_text(2, 17) == "rank 2 at instruction 17");
+  CHECK(rank_text(2, -1) == "rank 2");
+  CHECK(rank_text(-1, -1).empty());
+}
