@@ -5,10 +5,9 @@
 #include "app/cli/command.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "planner/evaluate/evaluate.h"
 #include "planner/search/splits/choose.h"
 #include "planner/search/stages/configuration.h"
-#include "planner/simulate/simulate.h"
-#include "planner/verify/verify.h"
 
 namespace planscope::cli {
 
@@ -30,13 +29,12 @@ Tried tried(const Graph& graph, const std::string& text, const Cluster& cluster)
   };
   const Result<plan::Plan> plan = plan::parse_plan(text, "");
   if (!plan.ok()) return refuse(plan.diagnostics);
-  const Result<Materialized> made = materialize(graph, *plan, cluster);
-  if (!made.ok()) return refuse(made.diagnostics);
-  const Result<Simulation> s = simulate(*made->graph, made->program, cluster);
-  if (!s.ok()) return refuse(s.diagnostics);
-  out.step_us = s->step_us();
-  for (const ClassTimeline& c : s->classes) out.peak_bytes = std::max(out.peak_bytes, c.peak.bytes());
-  out.verdict = to_string(verify(*made->graph, made->program).verdict);
+  MaterializeCache cache;
+  const Result<Evaluation> e = evaluate(graph, *plan, cluster, cache);
+  if (!e.ok()) return refuse(e.diagnostics);
+  out.step_us = e->simulation.step_us();
+  out.peak_bytes = peak_bytes(e->simulation);
+  out.verdict = to_string(verify(*e).report.verdict);
   return out;
 }
 

@@ -111,6 +111,13 @@ std::string foreign_include_fault(const Table& table, const Include& include) {
   return "";
 }
 
+// Whether the line calls materialize(), simulate() or verify(), and does not declare one or speak of it.
+bool calls_directly(const std::string& line) {
+  static const std::regex call(R"((^|[^\w.>])(materialize|simulate|verify)\()"), declares(R"(^\w[\w:<>]* \w+\()");
+  const std::string code = line.substr(0, line.find("//"));
+  return std::regex_search(code, call) && !std::regex_search(code, declares);
+}
+
 const Words own_folders = {"engine", "planner", "viz", "storage", "app"};
 
 }  // namespace
@@ -162,6 +169,29 @@ TEST_CASE("the rules themselves refuse what they must") {
         "only these may: engine/runtime");
   CHECK(foreign_include_fault(foreign, {"app/workbench/a.h", 1, "QString", false}) == "only these may: app/desktop");
   CHECK(foreign_include_fault(foreign, {"engine/runtime/a.cpp", 1, "ATen/ATen.h", false}).empty());
+  CHECK(calls_directly("  Result<Materialized> m = materialize(graph, plan, cluster);"));
+  CHECK(calls_directly("  answer(planscope::verify(*p->graph, p->program));"));
+  CHECK_FALSE(calls_directly("VerifyReport verify(const Graph& g, const Program& p) {"));
+  CHECK_FALSE(calls_directly("  look();  // as materialize() does"));
+}
+
+TEST_CASE("plans are looked at through planner/evaluate, but for the files that say why not") {
+  const Table table = read_table("direct_calls.txt");
+  const auto has_reason = [&](const std::string& file) {
+    return std::any_of(table.begin(), table.end(), [&](const auto& r) { return r.first == file && !r.second.empty(); });
+  };
+  Words calling;
+  std::string faults;
+  for (const std::string& file : files_below(own_folders, {".h", ".cpp"})) {
+    if (is_below(file, "planner/evaluate")) continue;
+    const Words lines = lines_of(file);
+    if (std::none_of(lines.begin(), lines.end(), calls_directly)) continue;
+    calling.push_back(file);
+    if (!has_reason(file)) faults += file + " calls it without a reason in direct_calls.txt\n";
+  }
+  for (const auto& [file, reason] : table)
+    if (std::find(calling.begin(), calling.end(), file) == calling.end()) faults += file + " does not call it\n";
+  CHECK(faults == "");
 }
 
 TEST_CASE("no file names a place of one machine") {
