@@ -91,6 +91,12 @@ Changed changed_sizes(const Graph& g) {
   return out;
 }
 
+// A dimension without a name is called by its size.
+std::string export_with(const std::string& name, const std::string& size) {
+  const bool named = name.find_first_not_of("0123456789 ×") != name.npos && name.find("×") == name.npos;
+  return named ? "export the model with " + name + "=" + size : "export the model where it is " + size;
+}
+
 Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::int64_t current,
                    const std::string& name) {
   const std::string then = std::to_string(file), now = std::to_string(current);
@@ -99,7 +105,7 @@ Diagnostic follows(const std::string& op, bool divides, std::int64_t file, std::
                   " here, where the file has the number " + then,
               std::string(divides ? "what it divides is a sum" : "what it multiplies is a mean") + " over " + then +
                   " elements in the file (" + name + "), so the number is taken for theirs",
-              "if the number is " + then + " whatever the size is, export the model with " + name + "=" + now);
+              "if the number is " + then + " whatever the size is, " + export_with(name, now));
   d.subject = op;
   return d;
 }
@@ -114,14 +120,14 @@ class Warnings {
     add(op, "its number " + std::string(number) + " stays " + number,
         "it may be " + as + ", where " + std::to_string(file) + " is the size of " + size.name +
             " in the file; whether it is cannot be known",
-        "if it is, export the model with " + size.name + "=" + std::to_string(size.current));
+        "if it is, " + export_with(size.name, std::to_string(size.current)));
   }
   // Which part of a dimension is meant: it is taken for one of several ways.
   void taken(const std::string& op, const std::string& here, const std::string& there, const std::string& name,
              std::int64_t current) {
     add(op, "it " + here + " here, where the file has " + there,
         "the file has numbers alone; whether they are made of the size of " + name + " cannot be known",
-        "if another part is meant, export the model with " + name + "=" + std::to_string(current));
+        "if another part is meant, " + export_with(name, std::to_string(current)));
   }
 
   void tell(std::vector<Diagnostic>& out) const {
@@ -274,7 +280,7 @@ std::string made_of(double number, std::int64_t size) {
   for (const auto& [way, text] : ways) {
     // Small numbers, and parts of that many, are numbers of their own more often than a size's: 2 is not √4.
     const double whole = way < 1 ? 1 / way : way;
-    const bool small = whole < 4 && std::abs(whole - std::round(whole)) < 1e-9;
+    const bool small = whole < 3 && std::abs(whole - std::round(whole)) < 1e-9;
     const bool usual = !small || text == s || text == "1/" + s;
     if (usual && std::isfinite(way) && std::abs(value - way) <= 1e-6 * way) return (number < 0 ? "-" : "") + text;
   }
@@ -283,11 +289,11 @@ std::string made_of(double number, std::int64_t size) {
 
 // The numbers that an operator computes with: not those that name dimensions, places or ways to compute.
 std::vector<double> numbers(const Node& n) {
-  static const std::set<std::string_view> computed_with = {"other", "value",    "fill_value", "min", "max",
-                                                           "self",  "diagonal", "k",          "shifts"};
+  static const std::set<std::string_view> computed_with = {"other",  "value", "fill_value",  "min", "max", "self", "diagonal",
+                                                           "k", "shifts", "output_size", "row", "col", "start"};
   std::vector<double> out;
   for (const NamedArgument& a : n.arguments) {
-    if (!computed_with.contains(a.name)) continue;
+    if (!computed_with.contains(a.name) || (a.name == "start" && !n.target.starts_with("aten::arange"))) continue;
     if (const auto* d = std::get_if<double>(&a.value)) out.push_back(*d);
     if (const auto* i = std::get_if<std::int64_t>(&a.value)) out.push_back(static_cast<double>(*i));
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a.value)) out.insert(out.end(), list->begin(), list->end());
@@ -347,7 +353,7 @@ std::vector<Diagnostic> counted_literals(const Graph& g) {
       for (const auto& [file, size] : changed.sizes) {
         // A number that is made of a size of something else than what is read is rare, but for that size itself.
         const std::string as = made_of(number, file), whole = std::to_string(file);
-        const bool near = (read & size.of) == size.of;
+        const bool near = numbers_alone || (read & size.of) == size.of;
         if (as.empty() || (!near && as != whole && as != "1/" + whole)) continue;
         found.stays(n.name(), number, as, size, file);
         break;

@@ -165,7 +165,9 @@ bool histogram(RuleContext& c) {
     c.tie(0, d,
           c.factor("", bounded ? FactorKind::sum : FactorKind::frozen, c.parts_of(0, d),
                    bounded ? "" : "its bounds are those of all elements"));
-  c.output_dim(0, c.factor("bins", FactorKind::frozen, c.fresh(c.output_sizes()[0]), "elements fall into any of them"));
+  const std::vector<int> bins = c.fresh(c.output_sizes()[0]);
+  c.output_dim(0, c.factor("bins", FactorKind::frozen, bins, "elements fall into any of them"));
+  c.relate(bins, {}, c.output_sizes()[0]);  // as many at any size of the operand
   return true;
 }
 

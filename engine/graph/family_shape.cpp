@@ -123,6 +123,12 @@ bool expand(RuleContext& c) {
   return true;
 }
 
+// Of a table that the file holds, as one of positions, as many rows are taken as something else has: `positions[:, :T]`.
+bool takes_first_rows(const RuleContext& c, std::int64_t start, std::int64_t step, bool to_end) {
+  const ValueKind kind = c.model.values[static_cast<std::size_t>(c.draft.inputs[0].tensor)].kind;
+  return (kind == ValueKind::buffer || kind == ValueKind::constant) && start == 0 && step == 1 && !to_end && c.node.like < 0;
+}
+
 // [k x n] -> n where the piece is a whole one of k equal ones; else the dimension is frozen.
 bool slice(RuleContext& c) {
   const int dim = static_cast<int>(c.integer("dim"));
@@ -133,7 +139,8 @@ bool slice(RuleContext& c) {
   int out_factor = -1;
   const bool to_end = start + length * step >= size, counted_from_end = c.node.like >= 0;
   // One element is no piece of a size that may change, unless it may be all that `x[7:]` has of 8.
-  const bool piece = !counted_from_end && (length > 1 || (start > 0 && to_end));
+  const bool follows_others = takes_first_rows(c, start, step, to_end);
+  const bool piece = !follows_others && !counted_from_end && (length > 1 || (start > 0 && to_end));
   if (piece && step == 1 && length > 0 && size % length == 0 && start % length == 0 && size / length <= 8) {
     const std::vector<int> elements = c.fresh(length), pieces = c.fresh(size / length);
     std::vector<int> both = pieces;
@@ -153,9 +160,9 @@ bool slice(RuleContext& c) {
     // As many of the last ones at any size, or of the first ones. What ends nearer to the end is taken to be counted from
     // there; where the file does not say so, whoever changes the size is told (counted_literals.h).
     const bool last = counted_from_end && to_end, first = !counted_from_end && !to_end && 2 * (start + length) < size;
-    if (last || (first && step == 1))
+    if (!follows_others && (last || (first && step == 1)))
       c.relate(out, {}, length);
-    else if (step == 1)
+    else if (!follows_others && step == 1)
       c.relate(out, {c.parts_of(0, dim)}, length - size);
   }
   c.begin_outputs();

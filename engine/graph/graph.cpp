@@ -238,6 +238,32 @@ std::optional<Diagnostic> set_dimension(Graph& g, const std::vector<ClassId>& di
   return std::nullopt;
 }
 
+// An input dimension, with its size in the file.
+struct InputDimension {
+  ValueId input = -1;
+  std::size_t dim = 0;
+  std::int64_t file = 0;
+};
+
+std::vector<InputDimension> dimensions_called(const Graph& g, const std::string& name) {
+  std::vector<InputDimension> out;
+  for (const ValueId v : g.model->inputs) {
+    const auto& dims = g.tensors[static_cast<std::size_t>(v)].dims;
+    for (std::size_t d = 0; d < dims.size(); ++d)
+      if (has_name(g, dims[d], name)) out.push_back({v, d, g.model->values[static_cast<std::size_t>(v)].sizes[d]});
+  }
+  return out;
+}
+
+// Inputs may have a dimension of one name and different sizes: a mask of 7 beside 8 tokens. That of the first one is meant.
+Diagnostic another_dimension(const Graph& g, const std::string& name, const InputDimension& meant, const InputDimension& other) {
+  const auto size = [&](const InputDimension& i) { return std::to_string(i.file) + " of '" + g.tensor_name(i.input) + "'"; };
+  return warning("'" + name + "' of the input '" + g.tensor_name(other.input) + "' stays " +
+                     std::to_string(g.size(other.input, static_cast<int>(other.dim))),
+                 "in the file it is " + size(other) + " and " + size(meant) + ", so the two are not one dimension",
+                 "if it follows, export the model at the size that you want");
+}
+
 // The same graph with another scalar output as its loss: what has a gradient follows from that.
 Result<Graph> with_loss(const Graph& graph, std::int64_t position) {
   const Model& model = *graph.model;
@@ -277,10 +303,10 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
                    near.empty() ? "" : "Did you mean '" + near + "'?");
     }
     if (size < 1) return error("'" + name + "' cannot be " + std::to_string(size), "sizes are at least 1");
-    for (const ValueId v : g.model->inputs)
-      for (const auto& dim : g.tensors[static_cast<std::size_t>(v)].dims)
-        if (has_name(g, dim, name))
-          if (auto d = set_dimension(g, dim, name, size, set)) return *d;
+    for (const InputDimension& i : dimensions_called(g, name)) {
+      if (i.file != dimensions_called(g, name).front().file) continue;
+      if (auto d = set_dimension(g, g.tensors[static_cast<std::size_t>(i.input)].dims[i.dim], name, size, set)) return *d;
+    }
   }
   for (const SizeRelation& r : g.relations) {
     std::int64_t terms = 0;
@@ -310,7 +336,14 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
   count_flops(g);
   number_and_digest(g);
   Result<Graph> result;
-  result.diagnostics = counted_literals(g);
+  for (const auto& [name, size] : sizes) {
+    const std::vector<InputDimension> all = dimensions_called(g, name);
+    for (const InputDimension& i : all) {
+      const bool stays = g.size(i.input, static_cast<int>(i.dim)) == i.file && size != all.front().file;
+      if (i.file != all.front().file && stays) result.diagnostics.push_back(another_dimension(g, name, all.front(), i));
+    }
+  }
+  for (Diagnostic& d : counted_literals(g)) result.diagnostics.push_back(std::move(d));
   result.value = std::move(g);
   return result;
 }

@@ -68,6 +68,9 @@ const std::vector<std::string>& text_rule_lines() {
       "arguments p compute_mode",
       "aten::bilinear : input1 b.. i, input2 b.. j, weight o i j, bias +o -> b.. o ; sum i=in, sum j=in, free o=out ; "
       "linear input1|input2|weight ; saves input1 input2 weight",
+      // columns of an equation, each by itself
+      "aten::linalg_solve_triangular : self b.. m n, B b.. m k -> b.. n k ; frozen m=rows \"solved as a whole\", frozen "
+      "n=unknowns \"solved as a whole\" ; linear B ; saves self ~0 ; arguments upper unitriangular",
       // each element with a small table
       "aten::bucketize.Tensor : self b.., boundaries n -> b.. ; frozen n=bins \"elements fall into any of them\" ; "
       "arguments out_int32 right",

@@ -31,6 +31,24 @@ bool keeps_values(const Op& op, const Node& n) {
          std::any_of(std::begin(casts), std::end(casts), [&](const char* c) { return base == c; });
 }
 
+// The rows that a slice takes of a dimension that is as it is in the file.
+std::optional<Counted> rows_taken(const Graph& g, const Op& op, const Node& n) {
+  if (n.target != "aten::slice.Tensor" || n.like >= 0 || op.inputs.empty()) return std::nullopt;
+  const auto dim = int_argument(n, "dim");
+  const std::int64_t step = int_argument(n, "step").value_or(1);
+  if (!dim || *dim < 0 || step < 1) return std::nullopt;
+  const TensorId of = op.inputs[0].tensor;
+  const auto at = static_cast<std::size_t>(*dim);
+  const auto& taken = g.tensors[static_cast<std::size_t>(op.outputs[0].tensor)].dims[at];
+  if (g.size(of, static_cast<int>(at)) != g.model->values[static_cast<std::size_t>(of)].sizes[at] || taken.size() != 1)
+    return std::nullopt;
+  return Counted{std::max<std::int64_t>(0, int_argument(n, "start").value_or(0)), step, taken[0]};
+}
+
+bool fits(const Graph& g, const Counted& c, std::int64_t rows) {
+  return c.first + c.step * (g.classes[static_cast<std::size_t>(c.size)].size - 1) < rows;
+}
+
 Diagnostic too_short(const Graph& g, const Op& op, const Counted& c, std::int64_t rows) {
   const PartClass& size = g.classes[static_cast<std::size_t>(c.size)];
   const TensorId table = op.inputs[0].tensor;
@@ -55,10 +73,13 @@ std::optional<Diagnostic> short_table(const Graph& g) {
     auto& out = counted[static_cast<std::size_t>(op.outputs[0].tensor)];
     if (const auto r = range(g, op)) out = r;
     if (!op.inputs.empty() && of(0) && keeps_values(op, n)) out = of(0);
+    if (const auto c = rows_taken(g, op, n)) {
+      const std::int64_t rows = g.size(op.inputs[0].tensor, static_cast<int>(*int_argument(n, "dim")));
+      if (!fits(g, *c, rows)) return too_short(g, op, *c, rows);
+    }
     if (n.target != "aten::embedding" || op.inputs.size() < 2) continue;
     const std::int64_t rows = g.size(op.inputs[0].tensor, 0);
-    if (const auto c = of(1); c && c->first + c->step * (g.classes[static_cast<std::size_t>(c->size)].size - 1) >= rows)
-      return too_short(g, op, *c, rows);
+    if (const auto c = of(1); c && !fits(g, *c, rows)) return too_short(g, op, *c, rows);
   }
   return std::nullopt;
 }

@@ -2,8 +2,8 @@
 // Indices that count up to a size, and the tables that they are looked up in: a position embedding has as many rows as the
 // model was made for, so that a longer sequence has no row.
 //
-// What is seen: a range (arange), through views, expansion and casts, as the indices of an embedding. What is computed in
-// another way is not, and fails where it is run.
+// What is seen: a range (arange), through views, expansion and casts, as the indices of an embedding; and the rows that a
+// slice takes of a table (`positions[:, :T]`). What is computed in another way is not, and fails where it is run.
 #include <optional>
 
 #include "engine/base/diagnostic.h"

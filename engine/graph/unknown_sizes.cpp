@@ -40,8 +40,8 @@ std::optional<std::pair<TensorId, int>> changed_and_lost(const Graph& g, const O
   return std::nullopt;
 }
 
-// What makes a tensor of numbers alone, which say more than its sizes: a range that does not begin at the start, steps between two
-// numbers, a diagonal. Where its result is to have other sizes, what these numbers would be is not known.
+// What makes a tensor of numbers alone, which say more than its sizes: a range that does not begin at the start or goes down, steps
+// between two numbers, a diagonal. Where its result is to have other sizes, what these numbers would be is not known.
 std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
   const Op& op = g.ops[static_cast<std::size_t>(id)];
   if (op.outputs.empty() || op.outputs[0].tensor < 0) return std::nullopt;
@@ -53,7 +53,9 @@ std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
   const std::string base = n.target.substr(0, n.target.find('.'));
   const bool steps = base == "aten::linspace" || base == "aten::logspace" || base == "aten::eye";
   const auto start = number_argument(n, "start");
-  const bool later = base == "aten::arange" && !stored.empty() && start && std::abs(*start) >= static_cast<double>(stored[0]);
+  const bool range = base == "aten::arange" && !stored.empty() && start;
+  const bool down = range && number_argument(n, "step").value_or(1) < 0;
+  const bool later = down || (range && std::abs(*start) >= static_cast<double>(stored[0]));
   if (!steps && !later) return std::nullopt;
   Diagnostic d = error("the sizes do not fit",
                        later ? "the range begins with a number that may have been a size of the file"

@@ -65,7 +65,25 @@ def made(name, make, *sizes, train=True):
     add(name, lambda s, a: sq(s.m(a)), lambda: x(*sizes), m=make, train=train)
 
 
+for name, f in dict(
+    meshgrid_ij=lambda y: sum(torch.meshgrid(y[0], y[1], indexing="ij")),
+    meshgrid_xy=lambda y: sum(torch.meshgrid(y[0], y[1, :5], indexing="xy")),
+    repeat_interleave_all=lambda y: y.repeat_interleave(3),
+    solve_triangular=lambda y: torch.linalg.solve_triangular(y[:, :4].tril() + 3 * torch.eye(4), y, upper=False),
+    solve_triangular_upper=lambda y: torch.linalg.solve_triangular(y[:, :4].triu(), y, upper=True, unitriangular=True),
+).items():
+    through(name, f)
+
 # ---- elementwise -----------------------------------------------------------------------------------------------------
+for name, f in dict(
+    i0=torch.special.i0, i0e=torch.special.i0e, i1=torch.special.i1, i1e=torch.special.i1e, erfcx=torch.special.erfcx,
+    log_ndtr=torch.special.log_ndtr, entr=lambda y: torch.special.entr(y.abs() + 0.1), erf=torch.special.erf,
+    ndtri=lambda y: torch.special.ndtri(y.sigmoid()), gammaln=lambda y: torch.special.gammaln(y.abs() + 1),
+    exp2=torch.special.exp2, logit=lambda y: torch.special.logit(y.sigmoid(), eps=0.1),
+    digamma=lambda y: torch.special.digamma(y.abs() + 1),
+).items():
+    through("special_" + name, f)
+
 for name, f in dict(
     relu=F.relu, relu6=F.relu6, gelu=F.gelu, gelu_tanh=lambda y: F.gelu(y, approximate="tanh"), silu=F.silu,
     sigmoid=torch.sigmoid, tanh=torch.tanh, softplus=F.softplus, softplus_beta=lambda y: F.softplus(y, beta=2.0, threshold=1.0),

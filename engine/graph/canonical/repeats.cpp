@@ -1,5 +1,10 @@
 // Each element k times along a dimension, `repeat_interleave(k, dim)` or an index by `arange(n k) // k`, is a view, an
-// expand and a view; so is the whole k times, `repeat(k, …)`.
+// expand and a view; so is the whole k times, `repeat(k, …)`. The coordinates of a grid (`meshgrid`) are each vector along a
+// dimension of its own, as often as there are places in the others.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/counters.h"
 #include "engine/graph/canonical/passes.h"
@@ -16,10 +21,15 @@ struct Repeat {
   std::int64_t dim = 0, count = 0;
 };
 
-Repeat by_interleaving(const Rewriter& rewriter, const Node& node) {
+Repeat by_interleaving(Rewriter& rewriter, const Node& node) {
   ValueId self = tensor_argument(node, "self");
   auto count = int_argument(node, "repeats"), dim = int_argument(node, "dim");
-  if (node.target != "aten::repeat_interleave.self_int" || self < 0 || !count || *count < 1 || !dim) return {};
+  if (node.target != "aten::repeat_interleave.self_int" || self < 0 || !count || *count < 1) return {};
+  if (!dim) {  // of all elements in a row
+    const Sizes& sizes = rewriter.value(self).sizes;
+    const std::int64_t elements = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    return {rewriter.emit_view(node, self, {elements}), 0, *count};
+  }
   auto wrapped = wrap_dim(*dim, rewriter.value(self).sizes.size());
   return wrapped ? Repeat{self, *wrapped, *count} : Repeat{};
 }
@@ -56,10 +66,28 @@ bool tile(Rewriter& rewriter, const Node& node) {
   return true;
 }
 
+bool grid(Rewriter& rewriter, const Node& node) {
+  const auto* vectors = tensors_argument(node, "tensors");
+  if (!node.target.starts_with("aten::meshgrid") || !vectors || vectors->size() != node.outputs.size())
+    return false;
+  const bool swapped = string_argument(node, "indexing") == "xy" && vectors->size() > 1;
+  if (std::any_of(vectors->begin(), vectors->end(), [](const Tensor& t) { return t.id < 0; })) return false;
+  for (std::size_t k = 0; k < vectors->size(); ++k) {
+    if (node.outputs[k] < 0) continue;
+    const Sizes sizes = rewriter.value(node.outputs[k]).sizes;
+    const std::size_t own = swapped && k < 2 ? 1 - k : k;
+    Sizes alone(sizes.size(), 1);
+    alone.at(own) = sizes.at(own);
+    rewriter.replace(node.outputs[k], rewriter.emit_expand(node, rewriter.emit_view(node, (*vectors)[k].id, alone), sizes));
+  }
+  return true;
+}
+
 }  // namespace
 
 Model repeats(Model model) {
   return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+    if (grid(rewriter, node)) return true;
     if (node.outputs.size() != 1 || node.outputs[0] < 0) return false;
     if (tile(rewriter, node)) return true;
     Repeat repeat = by_interleaving(rewriter, node);

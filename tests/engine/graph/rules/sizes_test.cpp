@@ -176,7 +176,57 @@ TEST_CASE("what numbers of the file make is not made with another size") {
         std::string::npos);
   CHECK(resized("aten::arange.start", {{"start", std::int64_t{4}}, {"end", std::int64_t{8}}}).find("may have been a size") !=
         std::string::npos);
+  CHECK(resized("aten::arange.start_step",
+                {{"start", std::int64_t{3}}, {"end", std::int64_t{-1}}, {"step", std::int64_t{-1}}})
+            .find("may have been a size") != std::string::npos);
   CHECK(resized("aten::arange.start", {{"start", std::int64_t{0}}, {"end", std::int64_t{4}}}).empty());
+}
+
+TEST_CASE("inputs whose dimensions have one name and different sizes are not made one size") {
+  ModelBuilder b;
+  const ValueId tokens = b.linear("up", b.input("tokens", {4, 8}), 8, false);
+  const ValueId weights = b.input("weights", {3, 8});
+  const ValueId sums = b.add("", b.node("", whole, reduced(tokens, {0, 1}), {}), b.node("", whole, reduced(weights, {0, 1}), {}));
+  const Graph g = b.graph(sums);
+  const Result<Graph> larger = resize(g, {{"batch", 12}});
+  REQUIRE(larger.ok());
+  CHECK(larger->sizes(g.model->inputs[0]) == std::vector<std::int64_t>{12, 8});
+  CHECK(larger->sizes(g.model->inputs[1]) == std::vector<std::int64_t>{3, 8});
+  CHECK(to_string(larger.diagnostics) ==
+        "warning: 'batch' of the input 'weights' stays 3; in the file it is 3 of 'weights' and 4 of 'tokens', so the two are not "
+        "one dimension; if it follows, export the model at the size that you want\n");
+  CHECK(resize(g, {{"batch", 4}}).diagnostics.empty());
+}
+
+TEST_CASE("the first rows of a table that the file holds follow what they are added to, as far as there are rows") {
+  for (const std::int64_t rows : {16, 100}) {  // 16: the rows are also half of the table
+    ModelBuilder b;
+    const ValueId h = b.linear("up", b.input("x", {4, 8}), 8, false);
+    const ValueId table = b.parameter("positions", {rows, 8});
+    const ValueId taken = piece(b, table, 0, 4);
+    Model m = *b.model(b.node("", whole, reduced(b.add("", h, taken), {0, 1}), {}));
+    m.values[static_cast<std::size_t>(table)].kind = ValueKind::buffer;
+    const Graph g = *make_graph(std::make_shared<const Model>(std::move(m)));
+    const Result<Graph> larger = resize(g, {{"batch", 12}});
+    INFO(to_string(larger.diagnostics));
+    REQUIRE(larger.ok());
+    CHECK(larger->sizes(taken) == std::vector<std::int64_t>{12, 8});
+    CHECK(larger->sizes(table) == std::vector<std::int64_t>{rows, 8});
+    const std::string refused = to_string(resize(g, {{"batch", 128}}).diagnostics);
+    CHECK(refused.find("'positions' has " + std::to_string(rows) + " rows, and is read up to row 127") == 0);
+    CHECK(refused.find("the largest is batch=" + std::to_string(rows)) != std::string::npos);
+  }
+}
+
+TEST_CASE("a histogram has its bins at any size") {
+  ModelBuilder b;
+  const ValueId h = b.node("", whole, reduced(b.linear("up", b.input("x", {4, 8}), 8, false), {1}), {4});
+  const ValueId bins = b.node("", "aten::histc", {{"self", Tensor{h}}, {"bins", std::int64_t{5}}, {"min", 0.0}, {"max", 1.0}}, {5});
+  const Graph g = b.graph(b.add("", b.node("", whole, reduced(h, {0}), {}), b.node("", whole, reduced(bins, {0}), {})));
+  const Result<Graph> larger = resize(g, {{"batch", 12}});
+  INFO(to_string(larger.diagnostics));
+  REQUIRE(larger.ok());
+  CHECK(larger->sizes(bins) == std::vector<std::int64_t>{5});
 }
 
 TEST_CASE("numbers beside a size that is still there are told, equal ones together") {
@@ -196,7 +246,7 @@ TEST_CASE("numbers beside a size that is still there are told, equal ones togeth
   CHECK(to_string(resize(g, {{"batch", 12}}).diagnostics) ==
         "warning: b:arange#0: its number 6 stays 6; it may be 6, where 6 is the size of batch in the file; whether it is cannot "
         "be known; if it is, export the model with batch=12\n"
-        "warning: c:select#0: its number 5 stays 5; it may be 6 - 1, where 6 is the size of batch in the file; whether it is "
+        "warning: b:arange#0: its number 5 stays 5 (and in 1 other operator); it may be 6 - 1, where 6 is the size of batch in the file; whether it is "
         "cannot be known; if it is, export the model with batch=12\n"
         "warning: a:mul#0: its number 0.166667 stays 0.166667 (and in 1 other operator); it may be 1/6, where 6 is the size of "
         "batch in the file; whether it is cannot be known; if it is, export the model with batch=12\n");
