@@ -293,6 +293,9 @@ class TransBinder {
     return static_cast<int>(pool.size()) - 1;
   }
 
+  // A wildcard takes what computes with parameters.
+  static bool passed_over(const Unit& u, const OperatorInfo& o) { return u.wildcard && o.parameter_free; }
+
   bool apply_operators(const Bindings& b, bool quiet) {
     const auto matches = c_.select(operators_, b, quiet);
     if (!matches) return false;
@@ -302,7 +305,7 @@ class TransBinder {
         ++t.units;
         for (const int op : u.operators) {
           const OperatorInfo& info = c_.model.operators[static_cast<std::size_t>(op)];
-          if (u.wildcard && info.parameter_free) continue;
+          if (passed_over(u, info)) continue;
           if (decide(c_.decisions.operator_splits, op, c_.factors(op), t))
             c_.rows[static_cast<std::size_t>(c_.statement)].push_back(op);
         }
@@ -460,9 +463,12 @@ class TransBinder {
     for (std::size_t i = 0; matches && i < matches->size(); ++i)
       for (const Unit& u : (*matches)[i].units)
         if ((*matches)[i].text == t.text)
-          for (const int op : u.operators)
-            for (const FactorInfo& f : c_.model.operators[static_cast<std::size_t>(op)].factors)
+          for (const int op : u.operators) {
+            const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(op)];
+            if (passed_over(u, o)) continue;
+            for (const FactorInfo& f : o.factors)
               if (!f.names.empty()) ++count[f.names[0]];
+          }
     std::vector<std::pair<int, std::string>> order;
     for (const auto& [name, n] : count) order.push_back({-n, name});
     std::sort(order.begin(), order.end());
