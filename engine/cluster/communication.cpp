@@ -107,45 +107,66 @@ std::vector<std::int64_t> members_per_unit(const Cluster& cluster, const DeviceG
   return members;
 }
 
-Microseconds collective_time(const Cluster& cluster, Collective kind, Bytes bytes, const DeviceGroup& group) {
+namespace {
+
+// What a collective does at one level: how often it waits for the latency, and what a device sends.
+struct Passage {
+  int level = 0;
+  double steps = 0, bytes = 0;
+};
+
+Passage passage(Collective kind, int level, bool outermost, double size, std::int64_t below, std::int64_t within,
+                std::int64_t all) {
+  const std::int64_t parties = (within + below - 1) / below;
+  if (parties <= 1) return {};
+  const auto k = static_cast<double>(parties);
+  const double share = size / static_cast<double>(below);  // what one member carries at this level
+  const double once = (k - 1) / k * share;
+  switch (kind) {
+    case Collective::all_gather:
+    case Collective::reduce_scatter:
+      return {level, steps(parties), once};
+    case Collective::all_reduce:
+      return {level, 2 * steps(parties), 2 * once};
+    case Collective::broadcast:
+      return {level, 2 * steps(parties), outermost ? share : once};
+    case Collective::all_to_all:
+      return {level, k - 1, size * static_cast<double>(within - below) / static_cast<double>(all)};
+    case Collective::send:
+      return outermost ? Passage{level, 1, size} : Passage{};
+  }
+  return {};
+}
+
+// Innermost first.
+std::vector<Passage> passages(const Cluster& cluster, Collective kind, Bytes bytes, const DeviceGroup& group) {
+  std::vector<Passage> out;
   const std::int64_t n = group.size();
-  if (n <= 1) return {};
+  if (n <= 1) return out;
   std::vector<std::int64_t> members = members_per_unit(cluster, group);
   members.back() = n;  // a group larger than the cluster meets at its outermost level
-  const auto size = static_cast<double>(bytes.count);
   const int outermost = static_cast<int>(std::find(members.begin(), members.end(), n) - members.begin());
+  for (int i = 0; i <= outermost; ++i)
+    out.push_back(passage(kind, i, i == outermost, static_cast<double>(bytes.count),
+                          i == 0 ? 1 : members[static_cast<std::size_t>(i - 1)], members[static_cast<std::size_t>(i)], n));
+  return out;
+}
 
+}  // namespace
+
+Microseconds collective_time(const Cluster& cluster, Collective kind, Bytes bytes, const DeviceGroup& group) {
   double total = 0;
-  for (int i = 0; i <= outermost; ++i) {
-    const Level& level = cluster.levels[static_cast<std::size_t>(i)];
-    const std::int64_t below = i == 0 ? 1 : members[static_cast<std::size_t>(i - 1)];
-    const std::int64_t within = members[static_cast<std::size_t>(i)];
-    const std::int64_t parties = (within + below - 1) / below;
-    if (parties <= 1) continue;
-    const auto k = static_cast<double>(parties);
-    const double share = size / static_cast<double>(below);  // what one member carries at this level
-    const double latency = level.latency.count;
-    switch (kind) {
-      case Collective::all_gather:
-      case Collective::reduce_scatter:
-        total += steps(parties) * latency + transfer_us((k - 1) / k * share, level);
-        break;
-      case Collective::all_reduce:
-        total += 2 * (steps(parties) * latency + transfer_us((k - 1) / k * share, level));
-        break;
-      case Collective::broadcast:
-        total += 2 * steps(parties) * latency + transfer_us(i == outermost ? share : (k - 1) / k * share, level);
-        break;
-      case Collective::all_to_all:
-        total +=
-            (k - 1) * latency + transfer_us(size * static_cast<double>(within - below) / static_cast<double>(n), level);
-        break;
-      case Collective::send:
-        if (i == outermost) total += latency + transfer_us(size, level);
-        break;
-    }
+  for (const Passage& p : passages(cluster, kind, bytes, group)) {
+    const Level& level = cluster.levels[static_cast<std::size_t>(p.level)];
+    if (p.steps > 0) total += p.steps * level.latency.count + transfer_us(p.bytes, level);
   }
   return {total};
+}
+
+std::vector<double> bytes_by_level(const Cluster& cluster, Collective kind, Bytes bytes, const DeviceGroup& group) {
+  std::vector<double> out(cluster.levels.size(), 0);
+  for (const Passage& p : passages(cluster, kind, bytes, group)) out[static_cast<std::size_t>(p.level)] += p.bytes;
+  return out;
 }
 
 Microseconds exchange_time(const Cluster& cluster, std::span<const PointToPoint> messages) {

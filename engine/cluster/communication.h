@@ -60,6 +60,10 @@ std::vector<std::int64_t> members_per_unit(const Cluster&, const DeviceGroup&);
 
 Microseconds collective_time(const Cluster&, Collective, Bytes, const DeviceGroup&);
 
+// What a device of the fullest units sends over the links of each level (index as in Cluster::levels), by the same model:
+// S of the bandwidth terms above.
+std::vector<double> bytes_by_level(const Cluster&, Collective, Bytes, const DeviceGroup&);
+
 // What one device sends to another one.
 struct PointToPoint {
   int from = 0, to = 0;

@@ -86,7 +86,7 @@ Microseconds time_between(const CrossingSpace& s, const Pairs& pairs, const Cros
   Microseconds longest;
   for (const auto& [from, to] : pairs) {
     const Sending sending{s.tensor, from, to, way.sent, way.got};
-    longest = std::max(longest, transfer_time(s.graph, s.program, s.cluster, {&sending, 1}));
+    longest = std::max(longest, transfer_load(s.graph, s.program, s.cluster, {&sending, 1}).time);
   }
   return longest;
 }

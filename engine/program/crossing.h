@@ -4,7 +4,7 @@
 // A value crosses in one layout where it is sent and in another one where it arrives; any two will do, since what goes
 // between devices are regions. Before, what is held is converted to the one (parts of a sum are added); behind, the other
 // one is converted to what is read. Materialization takes the cheapest pair: conversions of both sides
-// (engine/program/conversion.h) and the transfer between them (transfer_time), in microseconds. Tried are, at each place,
+// (engine/program/conversion.h) and the transfer between them (transfer_load), in microseconds. Tried are, at each place,
 // the layouts held or read there, those of the other place in its axes, and each of these cut further by axes that it does
 // not use: so a value that is the same on all devices goes in parts, one for each, and is gathered where it arrives
 // (Megatron-LM's scatter-gather), and a partial one is reduced to parts, sent, and gathered. What splits over free axes

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace planscope {
 
@@ -189,7 +190,7 @@ std::vector<PointToPoint> messages(const Graph& g, const Program& p, const Sendi
   return out;
 }
 
-Microseconds transfer_time(const Graph& g, const Program& p, const Cluster& cluster, std::span<const Sending> all) {
+TransferLoad transfer_load(const Graph& g, const Program& p, const Cluster& cluster, std::span<const Sending> all) {
   AxisPairs parallel;
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (all[k].from.grid != all[k].to.grid && share_devices(p, all[k].from, all[k].to)) {  // these send to themselves
@@ -200,10 +201,12 @@ Microseconds transfer_time(const Graph& g, const Program& p, const Cluster& clus
     if (k == 0) parallel = axes;
     std::erase_if(parallel, [&](const auto& c) { return std::find(axes.begin(), axes.end(), c) == axes.end(); });
   }
-  Microseconds longest;
+  TransferLoad out{{}, std::vector<double>(cluster.levels.size(), 0)};
+  double senders = 0;  // of all coordinates that are looked at
   for (const bool last : {false, true}) {
     if (last && parallel.empty()) break;
     std::vector<PointToPoint> sent;
+    std::set<int> from;
     for (Sending s : all) {
       for (const auto& [a, b] : parallel) {
         const std::int64_t c = last ? axis_of(p, a).size - 1 : 0;
@@ -212,10 +215,15 @@ Microseconds transfer_time(const Graph& g, const Program& p, const Cluster& clus
       }
       const std::vector<PointToPoint> more = messages(g, p, s);
       sent.insert(sent.end(), more.begin(), more.end());
+      for (const int d : devices(p, s.from)) from.insert(d);
     }
-    longest = std::max(longest, exchange_time(cluster, sent));
+    senders += static_cast<double>(from.size());
+    out.time = std::max(out.time, exchange_time(cluster, sent));
+    for (const PointToPoint& m : sent)
+      out.sent_by_level[static_cast<std::size_t>(meeting_level(cluster, m.from, m.to))] += static_cast<double>(m.bytes.count);
   }
-  return longest;
+  for (double& bytes : out.sent_by_level) bytes /= std::max(1.0, senders);
+  return out;
 }
 
 }  // namespace planscope

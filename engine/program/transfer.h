@@ -33,8 +33,14 @@ bool share_devices(const Program&, const Place&, const Place&);
 // receivers.
 std::vector<PointToPoint> messages(const Graph&, const Program&, const Sending&);
 
-// Of values that go as one message for each pair of devices (exchange_time). Costs nothing per device of axes over which
-// messages go between equal coordinates: of these the first and the last are looked at.
-Microseconds transfer_time(const Graph&, const Program&, const Cluster&, std::span<const Sending>);
+// What a transfer comes to.
+struct TransferLoad {
+  Microseconds time;                 // exchange_time
+  std::vector<double> sent_by_level;  // bytes, the mean over the devices of the sending places; as Cluster::levels
+};
+
+// Of values that go as one message for each pair of devices. Costs nothing per device of axes over which messages go
+// between equal coordinates: of these the first and the last are looked at.
+TransferLoad transfer_load(const Graph&, const Program&, const Cluster&, std::span<const Sending>);
 
 }  // namespace planscope

@@ -1,6 +1,7 @@
 #include "planner/cost/communication_cost.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "engine/program/transfer.h"
 
@@ -68,10 +69,14 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
     cost.payload.count += value_bytes(graph, program, as_made ? instruction.out[k] : instruction.in.at(k)).count;
   const std::vector<Digit> digits = communicator(move);
   for (const Digit& d : digits) cost.group *= d.size;
-  const std::int64_t once = cost.payload.count * (cost.group - 1) / std::max<std::int64_t>(1, cost.group);
+  const auto payload = static_cast<double>(cost.payload.count), n = static_cast<double>(std::max<std::int64_t>(1, cost.group));
+  const double once = payload * (n - 1) / n;
   const bool rotates = move.kind == MoveKind::rotate || move.kind == MoveKind::rotate_back;
-  cost.sent = {move.kind == MoveKind::all_reduce ? 2 * once : rotates ? cost.payload.count : once};
+  cost.sent = move.kind == MoveKind::all_reduce ? 2 * once : rotates ? payload : once;
+  cost.by_level.assign(cluster.levels.size(), 0);
   for (const DeviceGroup& g : groups_of(program, program.places[at(place)], digits)) {
+    const std::vector<double> levels = bytes_by_level(cluster, collective_of(move.kind), cost.payload, g);
+    for (std::size_t l = 0; l < levels.size(); ++l) cost.by_level[l] += levels[l];
     cost.figure.time = std::max(cost.figure.time, collective_time(cluster, collective_of(move.kind), cost.payload, g));
     const std::vector<std::int64_t> members = members_per_unit(cluster, g);
     const auto all = std::find(members.begin(), members.end(), g.size());
@@ -79,6 +84,9 @@ MoveCost move_cost(const Graph& graph, const Program& program, const Cluster& cl
     cost.level = std::max(cost.level, outermost);
     cost.network = cost.network || members[0] < g.size();
   }
+  // The mean of all groups; where units are filled unevenly, what the model sends is more than what must be sent.
+  const double modelled = std::accumulate(cost.by_level.begin(), cost.by_level.end(), 0.0);
+  for (double& bytes : cost.by_level) bytes *= modelled > 0 ? cost.sent / modelled : 0;
   cost.figure = look_up(profile, link_key(collective_of(move.kind)), "", cost.figure.time);
   return cost;
 }
@@ -88,14 +96,12 @@ MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster
   MoveCost cost;
   cost.group = 2;
   for (const ProgramValueId v : transfer.to) cost.payload.count += value_bytes(graph, program, v).count;
-  cost.sent = cost.payload;
-  cost.figure = look_up(profile, link_key(Collective::send), "",
-                        transfer_time(graph, program, cluster, sendings(program, transfer)));
-  const Place &from = program.places[at(program.values[at(transfer.from.at(0))].place)],
-              &to = program.places[at(program.values[at(transfer.to.at(0))].place)];
-  const std::vector<int> senders = devices(program, from), receivers = devices(program, to);
-  if (!senders.empty() && !receivers.empty())
-    cost.level = std::max(0, meeting_level(cluster, senders.front(), receivers.front()));
+  TransferLoad load = transfer_load(graph, program, cluster, sendings(program, transfer));
+  cost.by_level = std::move(load.sent_by_level);
+  cost.sent = std::accumulate(cost.by_level.begin(), cost.by_level.end(), 0.0);
+  for (std::size_t l = 0; l < cost.by_level.size(); ++l)
+    if (cost.by_level[l] > 0) cost.level = static_cast<int>(l);
+  cost.figure = look_up(profile, link_key(Collective::send), "", load.time);
   return cost;
 }
 

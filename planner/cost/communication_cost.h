@@ -4,7 +4,7 @@
 //
 // A move's group are the devices of its place that differ only in the move's digits. On a grid with strides all groups
 // look alike and one is costed; on listed devices the slowest group counts. A transfer takes as long as its slowest link
-// (transfer_time, engine/program/transfer.h).
+// (transfer_load, engine/program/transfer.h).
 //
 //   MoveCost c = move_cost(graph, program, cluster, segment.place, instruction);
 //   c.group; c.payload; c.sent; c.figure.time; c.figure.source
@@ -20,7 +20,10 @@ struct MoveCost {
   bool network = false;    // not all of them in one unit of the cluster's innermost level
   int level = 0;           // of the outermost links that it goes over
   Bytes payload;           // per device: the whole result of a gather, the whole operand of the others
-  Bytes sent;              // what each device must send at least: payload times (n-1)/n, twice for all_reduce
+  // What each device must send at least, in bytes: payload times (n-1)/n, twice for all_reduce. Of a transfer, the mean
+  // over the devices of the sending place: they may send different parts, or none.
+  double sent = 0;
+  std::vector<double> by_level = {};  // the same by the level of the links that it goes over, as Cluster::levels
   Figure figure;
 };
 

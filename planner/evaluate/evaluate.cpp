@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "engine/base/format.h"
 #include "engine/base/stop.h"
@@ -52,10 +53,10 @@ std::int64_t peak_bytes(const Simulation& s) {
 }
 
 std::int64_t bytes_sent(const Simulation& s) {
-  std::int64_t all = 0;
+  double all = 0;
   for (const ClassTimeline& t : s.classes)
-    for (const Traffic& one : t.traffic) all += t.devices * one.sent.count;
-  return all;
+    for (const Traffic& one : t.traffic) all += static_cast<double>(t.devices) * one.sent;
+  return std::llround(all);
 }
 
 std::vector<BrokenRow> broken_memory_rows(const Materialized& made, const Simulation& predicted) {

@@ -198,7 +198,7 @@ TEST_CASE("messages over axes that go side by side take as long as those of all 
              {p.tensor, from, to, {{{1, 0, {tensor0}}}, {}}, {{{0, 0, {tensor1}}}, {}}}}) {
       INFO(describe(p.program, p.graph, s.sent, p.tensor) << " -> " << describe(p.program, p.graph, s.got, p.tensor));
       const double all = exchange_time(cluster, messages(p.graph, p.program, s)).count;
-      CHECK(transfer_time(p.graph, p.program, cluster, {&s, 1}).count == Approx(all).epsilon(1e-12));
+      CHECK(transfer_load(p.graph, p.program, cluster, {&s, 1}).time.count == Approx(all).epsilon(1e-12));
     }
   }
 }

@@ -66,11 +66,11 @@ TEST_CASE_METHOD(Fixture, "payload and sent bytes of the collectives") {
   const MoveCost reduce = move(MoveKind::all_reduce, {kTensor}, 0, 0, 0);
   CHECK(reduce.group == 2);
   CHECK(reduce.payload == Bytes{512});
-  CHECK(reduce.sent == Bytes{512});
+  CHECK(reduce.sent == 512);
   CHECK(reduce.figure.time.count == Approx(2 * (1 + 0.5 * 512 / 1e9 * 1e6)));
   const MoveCost gather = move(MoveKind::all_gather, {kData}, 1, 0, 0);
   CHECK(gather.payload == Bytes{512});
-  CHECK(gather.sent == Bytes{256});
+  CHECK(gather.sent == 256);
   const MoveCost wide = move(MoveKind::all_reduce, {kPipe}, 0, 0, 0);
   CHECK(wide.figure.time.count > reduce.figure.time.count);
   CHECK(move(MoveKind::slice, {kData}, 0, 1, 0).figure.time.count == 0);
@@ -92,6 +92,31 @@ TEST_CASE_METHOD(Fixture, "the level of communication is the outermost one that 
   CHECK(move(MoveKind::all_reduce, {kTensor}, 0, 0, 0).level == 0);
   CHECK(move(MoveKind::all_reduce, {kPipe}, 0, 0, 0).level == 1);
   CHECK(transfer_cost(graph, program, cluster, {{value(1, 1)}, {value(1, 2)}}).level == 1);
+}
+
+TEST_CASE_METHOD(Fixture, "what is sent goes over the links of several levels") {
+  // Halves of 512 bytes are exchanged inside a node of two, quarters between two nodes, and the same on the way back.
+  const MoveCost all = move(MoveKind::all_reduce, {kPipe, kTensor}, 0, 0, 0);
+  CHECK(all.sent == 2 * 512 * 3 / 4.0);
+  CHECK(all.by_level == std::vector<double>{2 * 256, 2 * 128});
+  CHECK(move(MoveKind::all_reduce, {kTensor}, 0, 0, 0).by_level == std::vector<double>{512, 0});
+  CHECK(transfer_cost(graph, program, cluster, {{value(1, 1)}, {value(1, 2)}}).by_level == std::vector<double>{0, 256});
+}
+
+TEST_CASE_METHOD(Fixture, "between places of different size each device sends what the other side lacks") {
+  program.places.push_back({0, {{0, 0}, {1, 0}}});  // 3: devices 0 and 1
+  program.places.push_back({0, {{0, 1}, {1, 0}, {2, 0}}});  // 4: device 4
+  // Four devices have the whole tensor; one reads it: one of the four sends.
+  const MoveCost in = transfer_cost(graph, program, cluster, {{value(0, 1)}, {value(0, 4)}});
+  CHECK(in.sent * 4 == 512);
+  // One has it and four read it: it sends four times.
+  const MoveCost out = transfer_cost(graph, program, cluster, {{value(0, 4)}, {value(0, 1)}});
+  CHECK(out.sent == 4 * 512);
+  CHECK(out.by_level == std::vector<double>{0, 4 * 512});
+  // Inside a node, although the first devices of both places are the same.
+  const MoveCost inside = transfer_cost(graph, program, cluster, {{value(0, 3)}, {value(0, 1)}});
+  CHECK(inside.level == 0);
+  CHECK(inside.sent * 2 == 2 * 512);  // 2 and 3 lack it
 }
 
 TEST_CASE_METHOD(Fixture, "where a link was measured, its time is that of the model times measured / modelled") {
