@@ -10,9 +10,11 @@ namespace {
 
 bool is_number(const std::string& s) { return !s.empty() && s.find_first_not_of("0123456789") == s.npos; }
 
+// Of an operator in no module, its own name.
 std::string module_of(const Graph& graph, OpId op) {
   const std::string name = graph.node(op).name();
-  return name.substr(0, name.find(':'));
+  const std::size_t colon = name.find(':');
+  return colon == 0 ? name.substr(1) : name.substr(0, colon);
 }
 
 // The innermost module that holds all operators of a piece; the first and the last one where that is all of the model.

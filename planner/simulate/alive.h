@@ -7,7 +7,7 @@
 //     optimizer    3.1 GiB  model.layers.*.mlp.up_proj.weight (32)
 //     activations  1.2 GiB  saved for backward by model.layers.*.self_attn (8)
 //
-// They sum to ClassTimeline::peak, kind by kind; a working set may be negative (what is freed while the instruction runs).
+// They sum to ClassTimeline::peak, kind by kind. What the instruction frees while it runs is not among them (at_work.h).
 #include <string>
 #include <vector>
 

@@ -115,9 +115,15 @@ class Player {
       if (s.traffic < 0) continue;
       const Traffic& t = steps_.traffic[at(s.traffic)];
       out.ns += static_cast<double>(t.time);
-      out.sent += static_cast<double>(t.payload.count) + static_cast<double>(t.sent.count);
+      out.sent += static_cast<double>(t.payload.count) + t.sent;
     }
     return out;
+  }
+
+  // Not one that only begins the gradients of the loss.
+  static bool goes_backward(const Segment& s) {
+    return s.phase == Phase::backward && std::any_of(s.instructions.begin(), s.instructions.end(),
+                                                     [](const Instruction& i) { return i.code == Code::backward; });
   }
 
   // Blocks of one run, where all of them are shown.
@@ -172,7 +178,7 @@ class Player {
             return fail("a slot of " + segment.name + " has index " + std::to_string(cursor.index()[k]) + " on axis " +
                         program_.axes[at(segment.free_axes[k])].name);
         if (segment.phase == Phase::forward) lane.last_forward = cursor.ordinal();
-        if (segment.phase == Phase::backward && lane.first_backward < 0) lane.first_backward = cursor.ordinal();
+        if (lane.first_backward < 0 && goes_backward(segment)) lane.first_backward = cursor.ordinal();
         runs += recorded[at(id)];
         of_lanes[c] += loads[at(id)];
         for (const Step& s : steps_.segments[at(id)].steps)
@@ -433,6 +439,7 @@ class Player {
     const Nanoseconds over = lane.links.enter(message, [&](const Message& other, Nanoseconds by) {
       lane.under_way.delay(other.handle, other.instance, by);
       InstructionBlock& block = out.communication[other.block];
+      block.start = std::max(block.start, other.start);  // of one that was queued behind a message that is over later now
       block.end = std::max(block.end, other.end);
       (other.stream == Stream::transfer ? out.transfer : out.collective) += by;
     });
@@ -678,11 +685,12 @@ class Player {
     auto found = std::find_if(list.begin(), list.end(), [&](const Traffic& t) {
       return t.kind == one.kind && t.group == one.group && t.level == one.level;
     });
-    if (found == list.end()) found = list.insert(list.end(), {one.kind, one.group, 0, {}, {}, one.level, 0});
-    found->count += times;
-    found->time += times * one.time;
-    found->payload += times * one.payload;
-    found->sent += times * one.sent;
+    if (found == list.end()) {
+      list.push_back({});
+      found = std::prev(list.end());
+      found->kind = one.kind, found->group = one.group, found->level = one.level;
+    }
+    found->add(one, times);
   }
 
   Diagnostic stuck() const {

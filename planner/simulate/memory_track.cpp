@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "planner/simulate/at_work.h"
+
 namespace planscope {
 namespace {
 
@@ -34,15 +36,14 @@ void MemoryTrack::apply(const std::vector<MemoryChange>& changes, std::optional<
 }
 
 void MemoryTrack::see(Nanoseconds time) {
-  if (watch_) watch_->moment({time, total_, -1, -1}, 0, 0);
+  if (watch_) watch_->moment({time, total_, -1, -1}, {});
 }
 
 void MemoryTrack::note_peak(const Step& step) {
   note_passed();
   for (const auto& [what, bytes] : since_) at_peak_[what] += bytes;
   since_.clear();
-  transient_ = step.transient;
-  transient_gradients_ = step.transient_gradients;
+  at_work_ = at_work(step);
 }
 
 void MemoryTrack::begin(const Step& step, Nanoseconds time, int slot, bool detail) {
@@ -52,7 +53,7 @@ void MemoryTrack::begin(const Step& step, Nanoseconds time, int slot, bool detai
   top[MemoryKind::activations] += step.transient;
   top[MemoryKind::gradients] += step.transient_gradients;
   const std::int64_t bytes = total_ + step.transient + step.transient_gradients;
-  if (watch_) watch_->moment({time, bytes, slot, step.instruction}, step.transient, step.transient_gradients);
+  if (watch_) watch_->moment({time, bytes, slot, step.instruction}, at_work(step));
   if (bytes > peak_) {
     peak_ = bytes;
     out_.peak = top;
@@ -122,8 +123,7 @@ void MemoryTrack::end_slot(Nanoseconds time) {
 void MemoryTrack::finish() {
   settle(std::numeric_limits<Nanoseconds>::max(), true);
   if (!record_alive_) return;
-  at_peak_[{{Owner::Kind::working_set, -1}, MemoryKind::activations}] += transient_;
-  at_peak_[{{Owner::Kind::working_set, -1}, MemoryKind::gradients}] += transient_gradients_;
+  for (const MemoryChange& c : at_work_) at_peak_[{c.of, c.kind}] += c.bytes;
   for (const auto& [what, bytes] : at_peak_)
     if (bytes != 0) out_.alive.push_back({what.first, what.second, bytes});
 }

@@ -55,7 +55,7 @@ class MemoryTrack {
   bool record_alive_;
   Alive at_peak_, since_;
   std::map<const WorkRun*, Passed> passed_;  // since the peak: runs whose changes are not in `since_`
-  std::int64_t transient_ = 0, transient_gradients_ = 0;
+  std::vector<MemoryChange> at_work_;         // at the peak
   ClassTimeline& out_;
   std::vector<Memory>* kinds_;
   MemoryWatch* watch_;

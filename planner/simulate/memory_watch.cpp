@@ -12,13 +12,14 @@ void MemoryWatch::change(const MemoryChange& c, std::optional<Nanoseconds> time)
   if (taken_ && e.now == 0 && !e.over) e.to = time, e.over = true;
 }
 
-void MemoryWatch::moment(const Moment& m, std::int64_t transient, std::int64_t transient_gradients) {
+void MemoryWatch::moment(const Moment& m, const std::vector<MemoryChange>& at_work) {
   if (wanted_ && !taken_ && moments_.size() == *wanted_) {
-    const Owner working{Owner::Kind::working_set, -1};
-    if (transient != 0) entries_[{working, MemoryKind::activations}] = {0, transient, m.time, {}, false};
-    if (transient_gradients != 0) entries_[{working, MemoryKind::gradients}] = {0, transient_gradients, m.time, {}, false};
-    for (auto& [of, e] : entries_)
-      if (of.first != working) e.then = e.now;
+    for (auto& [of, e] : entries_) e.then = e.now;
+    for (const MemoryChange& c : at_work) {
+      Entry& e = entries_[{c.of, c.kind}];
+      e.then += c.bytes;
+      if (c.of.kind == Owner::Kind::working_set) e.from = m.time;
+    }
     taken_ = true;
   } else if (taken_ && moments_.size() == *wanted_ + 1) {
     for (auto& [of, e] : entries_)

@@ -32,8 +32,8 @@ class MemoryWatch {
   explicit MemoryWatch(std::optional<std::size_t> wanted = {}) : wanted_(wanted) {}
 
   void change(const MemoryChange&, std::optional<Nanoseconds> time);
-  // After changes, beside what an instruction needs only while it runs.
-  void moment(const Moment&, std::int64_t transient, std::int64_t transient_gradients);
+  // After changes, with what the instruction that begins then takes and gives back while it runs (at_work.h).
+  void moment(const Moment&, const std::vector<MemoryChange>& at_work);
 
   const std::vector<Moment>& moments() const { return moments_; }
   // The first moment with most bytes within the times, the one that holds at `from` too.

@@ -33,6 +33,16 @@ double Simulation::bubble() const {
   return all > 0 ? idle / all : 0;
 }
 
+void Traffic::add(const Traffic& more, std::int64_t times) {
+  const auto n = static_cast<double>(times);
+  count += times * more.count;
+  payload += times * more.payload;
+  sent += n * more.sent;
+  by_level.resize(std::max(by_level.size(), more.by_level.size()), 0);
+  for (std::size_t l = 0; l < more.by_level.size(); ++l) by_level[l] += n * more.by_level[l];
+  time += times * more.time;
+}
+
 std::vector<Traffic> Simulation::traffic() const {
   std::vector<Traffic> out;
   for (const ClassTimeline& c : classes)
@@ -43,11 +53,8 @@ std::vector<Traffic> Simulation::traffic() const {
         out.push_back(t);
         continue;
       }
-      found->count += t.count;
-      found->payload += t.payload;
-      found->sent += t.sent;
+      found->add(t, 1);
       found->level = std::max(found->level, t.level);
-      found->time += t.time;
     }
   return out;
 }

@@ -160,9 +160,13 @@ struct Traffic {
   std::string kind;        // `all_reduce`, …, `send`
   std::int64_t group = 1;  // devices that take part in one
   std::int64_t count = 0;  // per device and step
-  Bytes payload, sent;     // per device and step, see planner/cost/communication_cost.h
+  // Per device and step, see planner/cost/communication_cost.h; sent: in bytes, and by the level of the links.
+  Bytes payload;
+  double sent = 0;
+  std::vector<double> by_level = {};
   int level = 0;           // of the outermost links that it goes over: Cluster::levels; in sums of several the highest
   Nanoseconds time = 0;    // of the links, hidden or not, if nothing else were on them
+  void add(const Traffic& more, std::int64_t times);  // `times` of them: all but kind, group and level
   bool operator==(const Traffic&) const = default;
 };
 

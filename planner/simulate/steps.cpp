@@ -304,7 +304,7 @@ class Maker {
   }
 
   int traffic(const MoveCost& c, std::string_view kind) {
-    Traffic t{std::string(kind), c.group, 1, c.payload, c.sent, c.level, to_ns(c.figure.time)};
+    Traffic t{std::string(kind), c.group, 1, c.payload, c.sent, c.by_level, c.level, to_ns(c.figure.time)};
     const auto found = std::find(result_.traffic.begin(), result_.traffic.end(), t);
     if (found != result_.traffic.end()) return static_cast<int>(found - result_.traffic.begin());
     result_.traffic.push_back(std::move(t));

@@ -72,6 +72,7 @@ TEST_CASE("memory by kind sums to the curve, and to what is alive") {
         std::int64_t sum = 0, expected = 0;
         for (const AliveOwner& o : m.owners) {
           sum += o.bytes;
+          CHECK(o.bytes > 0);
           CHECK((!o.from || *o.from <= at));
           CHECK((!o.to || *o.to >= at));
         }

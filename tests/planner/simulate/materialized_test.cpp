@@ -63,9 +63,40 @@ TEST_CASE("every plan: parts sum to the step, and all but the loss is freed") {
       CHECK(c.peak.bytes() >= c.memory.front().bytes);
       CHECK(c.sources[static_cast<std::size_t>(FigureSource::modelled)] == c.compute);
       Memory alive;
-      for (const AliveBytes& a : c.alive) alive[a.kind] += a.bytes;
+      for (const AliveBytes& a : c.alive) {
+        alive[a.kind] += a.bytes;
+        CHECK(a.bytes > 0);
+      }
       CHECK(alive == c.peak);
     }
+  }
+}
+
+TEST_CASE("messages of one stream are recorded one after the other") {
+  const std::string both =
+      "devices 16 as pipe=4 data=4\naxis mb=4\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb, data\nassign S[i] to pipe=i\n";
+  for (const std::string& text : {both + "use 1f1b(S)\n", both + "use gpipe(S)\n", both + "use zero(2, layers[*], data)\nuse 1f1b(S)\n"}) {
+    const Run r = run(text, {.batch = 64, .layers = 8});
+    INFO(text);
+    std::size_t messages = 0;
+    for (const ClassTimeline& c : r.simulation.classes) {
+      std::map<Stream, std::vector<std::pair<Nanoseconds, Nanoseconds>>> by_stream;
+      for (const InstructionBlock& b : c.communication) by_stream[b.stream].emplace_back(b.start, b.end);
+      for (auto& [stream, blocks] : by_stream) {
+        std::sort(blocks.begin(), blocks.end());
+        for (std::size_t k = 1; k < blocks.size(); ++k) CHECK(blocks[k].first >= blocks[k - 1].second);
+        messages += blocks.size();
+      }
+    }
+    CHECK(messages > 20);
+  }
+}
+
+TEST_CASE("the last stage, which begins the gradients of the loss, waits for its first data in warm-up") {
+  for (const std::string schedule : {"gpipe", "1f1b"}) {
+    const Run r = run(kPipe + "use " + schedule + "(S)\n");
+    INFO(schedule);
+    CHECK(r.simulation.classes.back().idle.warm_up > 0);
   }
 }
 

@@ -129,9 +129,9 @@ TEST_CASE("detail changes what is recorded, never what happens") {
 
 TEST_CASE("traffic counts what a device sends in a step") {
   const Simulation s = run(make_pipeline({100, 100, 100}, 6, Schedule::gpipe));
-  CHECK(s.classes[0].traffic == std::vector<Traffic>{{"send", 2, 6, {6 * 4000}, {6 * 4000}}});
-  CHECK(s.classes[1].traffic == std::vector<Traffic>{{"send", 2, 12, {12 * 4000}, {12 * 4000}}});
-  CHECK(s.traffic() == std::vector<Traffic>{{"send", 2, 24, {24 * 4000}, {24 * 4000}}});
+  CHECK(s.classes[0].traffic == std::vector<Traffic>{{"send", 2, 6, {6 * 4000}, 6 * 4000, {6 * 4000}}});
+  CHECK(s.classes[1].traffic == std::vector<Traffic>{{"send", 2, 12, {12 * 4000}, 12 * 4000, {12 * 4000}}});
+  CHECK(s.traffic() == std::vector<Traffic>{{"send", 2, 24, {24 * 4000}, 24 * 4000, {24 * 4000}}});
 }
 
 TEST_CASE("a trace has a process for each class, its slots and its memory") {

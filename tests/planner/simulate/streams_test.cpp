@@ -84,7 +84,7 @@ TEST_CASE_METHOD(Two, "collectives run one after the other") {
   CHECK(s->step_ns == 2000);
   CHECK(s->classes[0].communication.size() == 2);
   CHECK(s->classes[0].communication[1].start == 1000);
-  CHECK(s->classes[0].traffic == std::vector<Traffic>{{"all_reduce", 2, 2, {8000}, {8000}, 0, 2000}});
+  CHECK(s->classes[0].traffic == std::vector<Traffic>{{"all_reduce", 2, 2, {8000}, 8000, {8000}, 0, 2000}});
 }
 
 TEST_CASE_METHOD(Two, "classes that share a communicator begin together") {
@@ -151,5 +151,5 @@ TEST_CASE_METHOD(Two, "without background communication the device's own thread 
   CHECK(s->classes[0].collective == 1000 + copy);
   REQUIRE(s->classes[0].communication.size() == 2);
   CHECK(s->classes[0].communication[1].start == s->step_ns - 500);
-  CHECK(s->classes[0].traffic == std::vector<Traffic>{{"all_reduce", 2, 1, {4000}, {4000}, 0, 1000}});
+  CHECK(s->classes[0].traffic == std::vector<Traffic>{{"all_reduce", 2, 1, {4000}, 4000, {4000}, 0, 1000}});
 }
