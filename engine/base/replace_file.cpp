@@ -83,9 +83,16 @@ std::string written(int file, const std::function<void(std::ostream&)>& write) {
   return buffer.failed() != 0 ? std::strerror(buffer.failed()) : "";
 }
 
-// What is no file and stays.
+// What is no file and stays. A pipe may have been made a moment before its reader comes.
 std::string written_to(const std::string& path, mode_t mode, const std::function<void(std::ostream&)>& write) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  constexpr int looks = 100;
+  int file = -1;
+  for (int k = 0; k < looks && file < 0; ++k) {
+    file = ::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (file >= 0 || errno != ENXIO || !S_ISFIFO(mode)) break;
+    ::usleep(20'000);
+    errno = ENXIO;
+  }
   if (file >= 0) return written(file, write);
   if (errno == ENXIO && S_ISFIFO(mode)) return kind_of_file(mode) + " that nobody reads";
   return S_ISSOCK(mode) ? kind_of_file(mode) : std::strerror(errno);

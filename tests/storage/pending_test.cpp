@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
+#include "storage/draft_text.h"
 #include "storage/pending.h"
 #include "scratch.h"
 
@@ -96,6 +98,36 @@ TEST_CASE("what is found out while the workspace is locked is taken in later", "
   CHECK(w.runs()->size() == 1);
   CHECK(w.verifications()->size() == 1);
   CHECK_FALSE(std::filesystem::exists(pending_folder(file)));
+}
+
+TEST_CASE("a draft survives its text", "[storage]") {
+  const DraftRow whole{.id = 3, .model = "/m.pt2", .name = "data", .path = "/a.plan", .cluster = "local", .version = 7,
+                       .text = "devices 2 as data=2\n", .process = {"boot", 7, 8}, .written_us = 9, .saved = ""};
+  CHECK(*parse_draft(print(whole)) == whole);
+  CHECK(*parse_draft(print(DraftRow{.text = "é\"\n"})) == DraftRow{.text = "é\"\n"});
+  CHECK_FALSE(parse_draft("{\"draft\": {}}").ok());
+}
+
+TEST_CASE("a draft that waits is taken in unless its row has been written since", "[storage]") {
+  const Scratch scratch;
+  FakeClock clock;
+  const std::string file = scratch.file("w");
+  Workspace w = opened(file, clock);
+  const Result<std::string> waits = leave(file, {.name = "new", .text = "first"});
+  REQUIRE(waits.ok());
+  CHECK(*leave(file, {.name = "new", .text = "second"}, *waits) == *waits);
+  clock.advance_us(10);
+  const RowId older = *w.put_draft({.name = "older", .text = "stored"});
+  const std::int64_t stored_us = clock.wall_us();
+  REQUIRE(leave(file, {.id = older, .name = "older", .text = "before", .written_us = stored_us - 1}).ok());
+  CHECK(*take_in(w) == 2);
+  std::map<std::string, std::string> texts;
+  for (const DraftRow& d : *w.drafts()) texts[d.name] = d.text;
+  CHECK(texts == std::map<std::string, std::string>{{"new", "second"}, {"older", "stored"}});
+  REQUIRE(leave(file, {.id = older, .name = "older", .text = "after", .written_us = stored_us + 1}).ok());
+  CHECK(*take_in(w) == 1);
+  CHECK(w.drafts()->size() == 2);
+  CHECK(w.drafts()->front().text == "after");
 }
 
 TEST_CASE("a file that is no recording stays and is told", "[storage]") {
