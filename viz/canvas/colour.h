@@ -1,6 +1,7 @@
 #pragma once
 // Colours with straight (not premultiplied) alpha.
 #include <cstdint>
+#include <string>
 
 namespace planscope::viz {
 
@@ -26,5 +27,14 @@ constexpr Colour mix(Colour a, Colour b, double share) {
   };
   return {part(a.r, b.r), part(a.g, b.g), part(a.b, b.b), part(a.a, b.a)};
 }
+
+// Black or white, whichever can be read better on it.
+constexpr Colour ink_on(Colour ground) {
+  const auto part = [](std::uint8_t x) { return x / 255.0 * x / 255.0; };  // sRGB's curve is near a square
+  const double light = 0.2126 * part(ground.r) + 0.7152 * part(ground.g) + 0.0722 * part(ground.b);
+  return light < 0.21 ? rgb(0xffffff) : rgb(0x0c1014);
+}
+
+std::string hex_text(Colour);  // "#rrggbb"
 
 }  // namespace planscope::viz

@@ -15,17 +15,11 @@ std::string number(double v) {
   return s == "-0" ? "0" : s;
 }
 
-std::string hex(Colour c) {
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", c.r, c.g, c.b);
-  return text;
-}
-
 std::string attribute(const char* name, double value) { return std::string(" ") + name + "=\"" + number(value) + '"'; }
 
 // `fill="#rrggbb"` or `stroke="#rrggbb"`, with its opacity where it is not opaque.
 std::string paint(const char* what, Colour c) {
-  std::string s = std::string(" ") + what + "=\"" + hex(c) + '"';
+  std::string s = std::string(" ") + what + "=\"" + hex_text(c) + '"';
   if (c.a != 255) s += std::string(" ") + what + "-opacity=\"" + number(c.a / 255.0) + '"';
   return s;
 }
@@ -88,7 +82,7 @@ class Writer {
   }
 
   std::string pattern(Colour c, Hatch hatch) {
-    const std::string key = hex(c) + number(c.a) + ' ' + std::to_string(static_cast<int>(hatch));
+    const std::string key = hex_text(c) + number(c.a) + ' ' + std::to_string(static_cast<int>(hatch));
     const auto [entry, is_new] = ids_.try_emplace(key, "h" + std::to_string(ids_.size() + 1));
     if (is_new) {
       const HatchLines lines = lines_of(hatch);

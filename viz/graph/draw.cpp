@@ -76,6 +76,7 @@ struct Picture {
     canvas.fill(r, tint(n, v.hover == n ? mix(t.panel, t.text, 0.08) : t.panel), corner);
     if (r.height > 14) draw_band(canvas, m, n, {r.x + 3, r.bottom() - band_height - 2, r.width - 6, band_height}, t);
     outline(n, r, folded ? t.dim : mix(t.panel, t.dim, 0.6));
+    if (v.changed.contains(n)) canvas.fill({r.x, r.y, 4, r.height}, t.accent, 2);
     if (r.height < 13 || r.width < 24) return;
     const Pixels room{r.width - 14};
     double y = r.y + std::min(16.0, r.height * 0.75);

@@ -19,6 +19,7 @@ struct GraphView {
   int focus = -1;                        // node that the keyboard is at
   std::set<int> marked = {};             // nodes that are selected
   std::set<int> marked_edges = {};       // the same, of edges
+  std::set<int> changed = {};            // nodes that differ from the base plan: a bar at the left edge
   std::optional<Point> mouse, press;     // of the area; where the button went down
   bool dragging = false;
 };

@@ -31,12 +31,14 @@ class GraphScene final : public Scene {
 
   void mark(const std::vector<std::string>& ids) override {
     marks_ = ids;
-    view_.marked.clear(), view_.marked_edges.clear();
+    view_.marked.clear(), view_.marked_edges.clear(), view_.changed.clear();
     for (const std::string& id : ids)
       if (const int n = model_.find(id); n >= 0)
         view_.marked.insert(n);
       else if (id.starts_with("edge "))
         view_.marked_edges.insert(std::atoi(id.c_str() + 5));
+      else if (id.starts_with("changed "))
+        if (const int of = model_.find(id.substr(8)); of >= 0) view_.changed.insert(of);
   }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {

@@ -36,6 +36,23 @@ Colour colour_of(BlockKind kind, const Theme& t) {
   }
 }
 
+Hatch hatch_of(BlockKind kind) {
+  switch (kind) {
+    case BlockKind::idle_cool_down:
+      return Hatch::falling;
+    case BlockKind::idle_imbalance:
+      return Hatch::vertical;
+    case BlockKind::idle_data:
+      return Hatch::crossed;
+    case BlockKind::idle_communication:
+      return Hatch::dense;
+    case BlockKind::idle_memory:
+      return Hatch::horizontal;
+    default:
+      return Hatch::rising;
+  }
+}
+
 Colour colour_of(MemoryKind kind, const Theme& t) {
   return kind == MemoryKind::communication ? t.communication : t.categories[static_cast<std::size_t>(kind)];
 }
@@ -176,12 +193,12 @@ struct Picture {
     if (r.height < 14 || r.width < 14) return;
     const double x = std::max(r.x, layout.body.x) + 4;
     const std::string text = fitting_label(block, Pixels{r.right() - x - 2});
-    canvas.text({x, r.y + std::round(r.height / 2) + 4}, text, TextStyle::strong, theme.on_block);
+    canvas.text({x, r.y + std::round(r.height / 2) + 4}, text, TextStyle::strong, ink_on(colour));
   }
 
   // Hatched, with the cause where there is room for it.
   void idle(const Rect& r, BlockKind kind) const {
-    canvas.hatch(r, colour_of(kind, theme));
+    canvas.hatch(r, colour_of(kind, theme), hatch_of(kind));
     const std::string cause = std::string(name_of(kind)).substr(6);
     const double x = std::max(r.x, layout.body.x) + 6;
     if (r.height < 16 || text_width(cause, TextStyle::small).value + 12 > r.right() - x) return;
@@ -452,7 +469,7 @@ void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, c
     const double x = area.x + dx, y = area.y + dy;
     const Rect swatch{x, y + 3, 14, 12};
     if (e.block && is_idle(*e.block))
-      canvas.hatch(swatch, colour_of(*e.block, theme));
+      canvas.hatch(swatch, colour_of(*e.block, theme), hatch_of(*e.block));
     else if (e.block)
       canvas.fill(swatch, colour_of(*e.block, theme), 2);
     else if (e.memory)
