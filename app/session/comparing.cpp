@@ -4,6 +4,7 @@
 #include <future>
 
 #include "app/session/store.h"
+#include "app/workbench/equal_layers.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"
 #include "engine/base/stop.h"
@@ -243,6 +244,14 @@ viz::TimelineModel compared_timelines(const Comparison& c, const std::string& al
   return viz::beside(all, align == "share"  ? viz::Alignment::share
                           : align == "task" ? viz::Alignment::task
                                             : viz::Alignment::time);
+}
+
+std::string words_of(const Document& d, const PlanChange& c) {
+  constexpr std::size_t most = 160;
+  if (c.parameters || c.operators.empty()) return "";
+  const bool known = d.shown && d.shown->sized && d.shown->sized->info.operators.size() == d.model->graph.ops.size();
+  const std::string all = known ? selection_of(d.shown->sized->info, c.rows) : "";
+  return all.empty() || all.size() > most ? c.operators.front() : all;
 }
 
 }  // namespace planscope::session

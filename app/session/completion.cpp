@@ -26,6 +26,7 @@ constexpr std::pair<const char*, const char*> kStatements[] = {
     {"use", "a template: more statements"},
     {"require", "a condition that has to hold"},
     {"forbid", "what may not be"},
+    {"relax", "operators that read parameters as they were some updates ago"},
     {"template", "defines a template"},
 };
 

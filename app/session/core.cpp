@@ -29,7 +29,8 @@ void take(Document& d, const std::shared_ptr<const Picture>& p) {
 
 }  // namespace
 
-Core::Core(SessionSettings s) : settings(std::move(s)) {
+Core::Core(SessionSettings s)
+    : settings(std::move(s)), drafts(settings.workspace, settings.clock ? *settings.clock : clock) {
   open_workspace();
   state.workspace = settings.workspace;
   state.samples = settings.samples;
@@ -64,9 +65,11 @@ void Core::open_workspace() {
   const std::filesystem::path folder = std::filesystem::path(settings.workspace).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ec);
   Result<Workspace> opened = Workspace::open(settings.workspace.empty() ? ":memory:" : settings.workspace,
-                                             settings.clock ? *settings.clock : clock);
+                                             settings.clock ? *settings.clock : clock, {.patience = settings.patience});
   say(opened.diagnostics);
-  if (opened.value) workspace = std::move(*opened.value);
+  if (!opened.value) return;
+  workspace = std::move(*opened.value);
+  if (!settings.workspace.empty()) say(take_in(*workspace).diagnostics);
 }
 
 // Another program has deleted the file, or put another one in its place: what is open is written again, nothing of it is lost.
@@ -75,7 +78,7 @@ void Core::restore_workspace() {
   workspace.reset();
   open_workspace();
   if (!workspace) return;
-  drafts.clear();
+  drafts.workspace_is_new();
   stored.clear();
   for (Document& d : state.documents) {
     write_again(d);
@@ -158,32 +161,27 @@ void Core::read_versions(Document& d) {
 }
 
 // What is not kept is in the workspace before the command has ended.
-void Core::keep_draft() {
-  if (Document* d = document()) keep_draft(*d);
+std::vector<Diagnostic> Core::keep_draft() {
+  Document* d = document();
+  return d ? keep_draft(*d) : std::vector<Diagnostic>{};
 }
 
-void Core::keep_draft(Document& of) {
-  if (!workspace) return;
-  const Document* d = &of;
-  DraftRow& known = drafts[d->id];
+std::vector<Diagnostic> Core::keep_draft(Document& d) {
   // What was kept is a version; without one it is what the file held, which saving may have changed since.
-  const bool stored = !d->draft.edited() && (d->version || d->path.empty() || !d->modified());
+  const bool stored = !d.draft.edited() && (d.version || d.path.empty() || !d.modified());
+  std::vector<Diagnostic> problems;
   if (stored) {
-    if (known.id != 0) say(workspace->remove_draft(known.id).diagnostics);
-    known = {};
-    return;
+    problems = drafts.remove(writable(), d.id);
+  } else {
+    std::error_code ec;
+    const std::string model = std::filesystem::absolute(d.model->model->path, ec).string();
+    problems = drafts.keep(writable(), d.id, {.model = model, .name = d.name, .path = d.path, .cluster = d.cluster,
+                                              .version = d.version, .text = d.draft.text(), .process = this_process(),
+                                              .saved = d.saved});
   }
-  DraftRow r{.id = known.id, .model = d->model->model->path, .name = d->name, .path = d->path, .cluster = d->cluster,
-             .version = d->version, .text = d->draft.text(), .process = this_process(),
-             .saved = d->saved};
-  std::error_code ec;
-  r.model = std::filesystem::absolute(r.model, ec).string();
-  if (r.id != 0 && r == known) return;
-  const Result<RowId> id = workspace->put_draft(r);
-  say(id.diagnostics);
-  if (!id.value) return;
-  r.id = *id.value;
-  known = std::move(r);
+  for (Diagnostic& p : problems) p.severity = Severity::warning;  // the edit itself has been made
+  say(problems);
+  return problems;
 }
 
 void Core::say(const std::vector<Diagnostic>& more) {
@@ -246,7 +244,7 @@ void Core::ask() {
   const std::pair<std::string, std::string> wanted(d->draft.text(), d->cluster);
   if (d->busy && asked[d->id] == wanted) return;  // a command that changes neither
   d->busy = true;
-  for (const Document& o : state.documents) evaluator->forget(key_of_version(o.id));
+  for (const Document& o : state.documents) evaluator->forget(key_of_version(o.id)), evaluator->forget(key_of_base(o.id));
   asked_version.clear();
   asked[d->id] = wanted;
   evaluator->ask(request(*d, key_of_text(d->id), d->draft.text()));

@@ -21,6 +21,7 @@
 #include "app/session/lines.h"
 #include "app/session/session.h"
 #include "app/session/store.h"
+#include "app/session/stored_drafts.h"
 
 namespace planscope::session {
 
@@ -32,6 +33,7 @@ struct Core {
     return state.current < 0 ? nullptr : &state.documents[static_cast<std::size_t>(state.current)];
   }
   const Workspace* readable() const { return workspace ? &*workspace : nullptr; }
+  Workspace* writable() { return workspace ? &*workspace : nullptr; }
 
   void say(const std::vector<Diagnostic>&);              // as messages of the session
   Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
@@ -43,7 +45,8 @@ struct Core {
   void read_all();                                       // the same, and the versions and runs of all documents
   void ask_again();                                      // for all figures: what predictions start from has changed
   void read_versions(Document&);                         // and the runs of them
-  void keep_draft();                                     // what is not kept goes into the workspace
+  // What is not kept goes into the workspace. Warnings, which are messages too: it is not there, or not yet.
+  std::vector<Diagnostic> keep_draft();
   void ask();                                            // for whatever of the current document there is no answer for yet
   void reselect();                                       // what the selection means in the current document
   void inspect();                                        // the selection, once the text as it stands has figures
@@ -60,8 +63,8 @@ struct Core {
   State state;
   std::function<void()> on_change;
   int documents = 0;                                         // opened so far
-  std::map<int, RowId> models;                               // by document, as the next two
-  std::map<int, DraftRow> drafts;                            // as they are in the workspace; id 0: not there
+  std::map<int, RowId> models;                               // by document, as `asked`
+  StoredDrafts drafts;                                       // as they are in the workspace
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
   std::int64_t seen_of_others = 0;                           // Workspace::changes_by_others(), when it was read last
   std::map<int, RowId> asked_version;                        // by document: the version that is being evaluated beside its text
@@ -78,7 +81,7 @@ struct Core {
  private:
   void open_workspace();
   void write_again(Document&);
-  void keep_draft(Document&);
+  std::vector<Diagnostic> keep_draft(Document&);
   void ask_base(Document&);
   void ask_versions(Document&);
   void answered(int key, std::shared_ptr<const Picture>, bool last);

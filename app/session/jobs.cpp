@@ -76,6 +76,14 @@ void Jobs::wait() {
   });
 }
 
+bool Jobs::wait(int id) {
+  std::unique_lock lock(mutex_);
+  const auto one = std::find_if(all_.begin(), all_.end(), [&](const Running& r) { return r.job.id == id; });
+  if (one == all_.end()) return false;
+  ended_.wait(lock, [&] { return one->finished; });
+  return true;
+}
+
 bool Jobs::running() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(all_.begin(), all_.end(), [](const Running& r) { return !r.finished; });

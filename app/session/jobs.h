@@ -51,6 +51,7 @@ class Jobs {
   int start(std::string what, std::function<End(const Report&)> work);
   bool cancel(int id);  // false: there is no such job, or it has ended
   void wait();          // until none runs
+  bool wait(int id);    // until that one has ended; false: there is no such job
   bool running() const;
   std::vector<Job> list() const;
 

@@ -31,6 +31,16 @@ void add_devices(const viz::Lane& of_class, const std::vector<int>& devices, std
     lane.folded = lane.open = false;
     out.push_back(std::move(lane));
   }
+  if (shown == devices.size()) return;
+  viz::Lane rest = of_class;  // an empty lane that says so
+  rest.devices = static_cast<int>(devices.size() - shown);
+  rest.name = std::to_string(rest.devices) + " more, alike";
+  rest.is_device = true;
+  rest.folded = rest.open = false;
+  for (viz::Stream& s : rest.streams) s.blocks.clear();
+  rest.memory.clear(), rest.alive.clear();
+  rest.peak_at = viz::Microseconds{-1};
+  out.push_back(std::move(rest));
 }
 
 }  // namespace

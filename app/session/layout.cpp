@@ -15,6 +15,7 @@ std::span<const PanelPlace> shipped_layout() {
         {"documents", Side::left, 1},
         {"workspace", Side::left, 1},
         {"operator", Side::right, 2},
+        {"statement", Side::right, 2},
         {"verify", Side::right, 2},
         {"planner", Side::right, 2},
         {"search", Side::right, 2, false},
@@ -29,7 +30,6 @@ std::span<const PanelPlace> shipped_layout() {
         {"script", Side::bottom, 3},
         {"constraints", Side::bottom, 3},
         {"templates", Side::bottom, 3},
-        {"statement", Side::bottom, 3},
         {"problems", Side::bottom, 4},
         {"runs", Side::bottom, 4},
         {"trial", Side::bottom, 4},
@@ -44,6 +44,17 @@ std::span<const PanelPlace> shipped_layout() {
     return out;
   }();
   return all;
+}
+
+std::string_view to_string(Side side) {
+  switch (side) {
+    case Side::top: return "top";
+    case Side::left: return "left";
+    case Side::right: return "right";
+    case Side::bottom: return "bottom";
+    case Side::start: return "start";
+  }
+  return "";
 }
 
 }  // namespace planscope::session

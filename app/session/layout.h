@@ -4,6 +4,7 @@
 //   for (const PanelPlace& p : shipped_layout()) …   // every panel once: those of a group in the order of their tabs
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace planscope::session {
 
@@ -17,5 +18,6 @@ struct PanelPlace {
   bool shown = true;  // false: behind the menu, until somebody asks for it
 };
 std::span<const PanelPlace> shipped_layout();
+std::string_view to_string(Side);
 
 }  // namespace planscope::session

@@ -1,8 +1,10 @@
 #include "app/session/link.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
+#include "app/session/times.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -51,8 +53,33 @@ std::string list(const std::vector<std::string>& all) {
   return join(parts, "|");
 }
 
+// Sets of lanes, by the name that they have in a link.
+template <class Look>
+auto lane_sets(Look& look) {
+  return std::array{std::pair("folded", &look.folded), std::pair("pinned", &look.pinned), std::pair("open_lanes", &look.open)};
+}
+
 bool is_number(const std::string& s) {
   return !s.empty() && s.size() < 10 && s.find_first_not_of("0123456789") == std::string::npos;
+}
+
+void read_time(const std::string& name, const std::string& value, std::vector<std::string> all,
+               std::optional<TimeSelection>& out) {
+  if (!out) out.emplace();
+  if (name == "lanes") out->lanes = std::move(all);
+  if (name == "stream") out->stream = value;
+  if (name != "time") return;
+  const Result<TimesUs> times = parse_times(value);
+  if (times.ok()) out->us = *times;
+}
+
+void read_lanes(const std::string& name, const std::string& value, const std::vector<std::string>& all, LaneLook& out) {
+  if (name == "lane_order" && std::find(std::begin(kLaneOrders), std::end(kLaneOrders), value) != std::end(kLaneOrders))
+    out.order = value;
+  if (name == "detail")
+    if (const Result<TimesUs> times = parse_times(value); times.ok() && times->first < times->second) out.detail_us = *times;
+  for (const auto& [set, lanes] : lane_sets(out))
+    if (name == set) lanes->insert(all.begin(), all.end());
 }
 
 }  // namespace
@@ -70,6 +97,7 @@ Link link_of(const State& s) {
   if (d.draft.edited()) l.text = d.draft.text();
   l.cluster = d.cluster;
   l.selection = s.selection;
+  l.time = s.time, l.lanes = s.lanes;
   l.colour = s.colour, l.align = s.align, l.overlay = s.overlay, l.search = s.search;
   const std::vector<std::string> first = first_expanded(d.graph.model->get());
   if (*d.graph.expanded != std::set<std::string>(first.begin(), first.end()))
@@ -104,6 +132,11 @@ std::string print(const Link& l) {
   add("place", l.selection.place, "");
   add("communicator", l.selection.communicator, "");
   if (l.selection.statement > 0) add("statement", std::to_string(l.selection.statement), "");
+  if (l.time && l.time->us) add("time", print_times(*l.time->us), "");
+  if (l.time) add_list("lanes", l.time->lanes), add("stream", l.time->stream, "");
+  add("lane_order", l.lanes.order, otherwise.lanes.order);
+  for (const auto& [name, lanes] : lane_sets(l.lanes)) add_list(name, {lanes->begin(), lanes->end()});
+  if (l.lanes.detail_us) add("detail", print_times(*l.lanes.detail_us), "");
   add("colour", l.colour, otherwise.colour);
   add("align", l.align, otherwise.align);
   add("overlay", l.overlay, otherwise.overlay);
@@ -155,6 +188,10 @@ Result<Link> parse_link(std::string_view text) {
       l.selection.communicator = *value;
     else if (name == "statement" && is_number(*value))
       l.selection.statement = std::stoi(*value);
+    else if (name == "time" || name == "lanes" || name == "stream")
+      read_time(name, *value, std::move(all), l.time);
+    else if (name == "lane_order" || name == "detail" || name == "folded" || name == "pinned" || name == "open_lanes")
+      read_lanes(name, *value, all, l.lanes);
     else if (name == "colour")
       l.colour = *value;
     else if (name == "align")

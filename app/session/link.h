@@ -27,6 +27,8 @@ struct Link {
   std::string text;    // of a draft that is not kept; empty: that of the plan
   std::string cluster;
   Selection selection;
+  std::optional<TimeSelection> time;
+  LaneLook lanes;
   std::string colour = "place", align = "time", overlay = "runs", search = {};
   std::vector<std::string> expanded;  // nodes of the graph, ascending; none: as it is first looked at
   TensorLook look;

@@ -100,7 +100,7 @@ bool Marked::communicator(const Communicator& c) const {
 
 bool Marked::link(const LinkLoad& l, const TrafficFacts& t) const {
   return std::any_of(t.communicators.begin(), t.communicators.end(),
-                     [&](const Communicator& c) { return c.level == l.level && communicator(c); });
+                     [&](const Communicator& c) { return goes_over(c, l.level) && communicator(c); });
 }
 
 bool Marked::run(const std::vector<OpId>& ops, int c) const {

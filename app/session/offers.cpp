@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/session/block_task.h"
 #include "app/session/choices.h"
 #include "app/session/commands.h"
 #include "app/session/lines.h"
@@ -87,8 +88,10 @@ class Menu {
   }
 
   void selection(const Invocation& i) {
-    if (!document_ || i.has("none")) return general();
-    const Selection s = chosen_by(i);
+    const std::string block = document_ && i.has("none") ? task_of_block(*document_, i) : "";
+    if (!document_ || (i.has("none") && block.empty())) return general();
+    Selection s = chosen_by(i);
+    if (!block.empty()) s.operators = block;
     Selected means;
     if (document_->valid) {
       const Result<plan::Plan> p = plan::parse_plan(document_->draft.text(), document_->name);

@@ -31,6 +31,8 @@ class Planning {
     now_.asked = request_.text;
     now_.cluster = request_.cluster;
     now_.within_us = request_.within_us;
+    now_.limit_seconds = request_.seconds;
+    if (request_.batch > 0) now_.batch = request_.batch;
   }
 
   Jobs::End run() {

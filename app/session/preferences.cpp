@@ -41,7 +41,7 @@ std::span<const PreferenceInfo> preferences() {
        "Scale",
        "100 %",
        {"100 %", "125 %", "150 %", "175 %", "200 %", "250 %", "300 %"},
-       "The size of texts and of everything else in the window, beside what the screen asks for."},
+       "The size of texts and of everything else in the window, beside what the screen asks for; a page has its browser's."},
       {"cluster", "Cluster", "local", {}, "The cluster of documents that name none: a preset or a file."},
       {"keep_on_save", "Saving keeps", "no", {"no", "yes"}, "yes: saving a plan keeps it as a version too."},
       {"restore", "Restore", "yes", {"yes", "no"}, "yes: what was open at the end is opened at the start."},

@@ -1,7 +1,9 @@
 #include "app/session/script.h"
 
+#include <charconv>
 #include <istream>
 #include <ostream>
+#include <set>
 
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
@@ -20,7 +22,7 @@ class Script {
       const std::vector<std::string> words = first_words(line_);
       if (words.empty() || words[0][0] == '#') continue;
       if (words[0] == "wait") {
-        session_.wait();
+        wait(words);
       } else if (words[0] == "show") {
         show(words);
       } else if (words[0] == "text" && words.size() == 2 && words[1].starts_with("<<")) {
@@ -58,6 +60,16 @@ class Script {
         d.subject = script + ":" + std::to_string(line) + (d.subject.empty() ? "" : ": " + d.subject);
       end_.diagnostics.push_back(std::move(d));
     }
+  }
+
+  void wait(const std::vector<std::string>& words) {
+    if (words.size() == 1) return session_.wait();
+    int job = 0;
+    const char* end = words[1].data() + words[1].size();
+    if (words.size() > 2 || std::from_chars(words[1].data(), end, job).ptr != end)
+      return refuse({error("'wait' takes nothing, or the number of a job")}, at_, true);
+    const Result<Done> done = session_.wait(job);
+    if (!done.ok()) refuse(done.diagnostics, at_);
   }
 
   void show(const std::vector<std::string>& words) {
@@ -98,7 +110,13 @@ class Script {
 
   void apply(const Invocation& i, int line) {
     const Result<Done> done = session_.apply(i);
-    if (!done.ok()) refuse(done.diagnostics, line);
+    if (!done.ok()) return refuse(done.diagnostics, line);
+    for (const Diagnostic& d : done.diagnostics) tell_once(d);
+  }
+
+  // A warning, which every command after the first would repeat.
+  void tell_once(const Diagnostic& d) {
+    if (told_.insert(to_string(d)).second) end_.diagnostics.push_back(d);
   }
 
   std::istream& in_;
@@ -107,6 +125,7 @@ class Script {
   std::ostream& out_;
   std::string line_;
   int at_ = 0;
+  std::set<std::string> told_;
   ScriptEnd end_;
 };
 

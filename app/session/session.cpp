@@ -61,7 +61,8 @@ Result<Done> Session::apply(const Invocation& i) {
     const Document* document = c.document();
     out = run_command(c, i);
     if (out.ok()) {
-      c.keep_draft();
+      const std::vector<Diagnostic> problems = c.keep_draft();
+      out.diagnostics.insert(out.diagnostics.end(), problems.begin(), problems.end());
       c.ask();
       if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();
       c.inspect();
@@ -93,6 +94,11 @@ void Session::wait() {
   }
 }
 
+Result<Done> Session::wait(int job) {
+  if (core_->jobs->wait(job)) return Done{};
+  return error("there is no job " + std::to_string(job), "", "the panel 'jobs' lists them");
+}
+
 void Session::on_change(std::function<void()> f) {
   const std::lock_guard lock(core_->mutex);
   core_->on_change = std::move(f);
@@ -113,11 +119,7 @@ void Session::refresh() {
 
 void Session::leave_drafts() {
   const std::lock_guard lock(core_->mutex);
-  for (auto& [document, draft] : core_->drafts) {
-    if (draft.id == 0) continue;
-    draft.process = {};
-    core_->say(core_->workspace->put_draft(draft).diagnostics);
-  }
+  core_->say(core_->drafts.leave_all(core_->writable()));
 }
 
 }  // namespace planscope::session

@@ -18,6 +18,7 @@
 // Errors of apply(): the command cannot be run now (the reason), an argument that is not right, a file that cannot
 // be read or written.
 // The state is then as it was.
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ struct SessionSettings {
   std::string programs = {};      // folder of planscope-worker, for trials; empty: none can be run
   std::string samples = {};       // folder of the sample models, for the guided tour
   const Clock* clock = nullptr;   // of what is written to the workspace; null: the machine's
+  std::chrono::milliseconds patience{2000};  // how long a command waits for another program's lock on the workspace
 };
 
 class Session {
@@ -47,6 +49,7 @@ class Session {
   Result<Done> apply(const Invocation&);
   State state() const;
   void wait();  // until everything that was begun has ended
+  Result<Done> wait(int job);  // until that job has. Errors: there is none of that number
 
   // Called after every change, on the thread that made it, without a lock.
   void on_change(std::function<void()>);

@@ -23,14 +23,10 @@ class Candidates {
       return std::pair(!a.critical, b.length()) < std::pair(!b.critical, a.length());
     });
     std::set<std::tuple<int, SegmentId, int>> seen;
-    std::vector<TaskSlack> out;
-    for (TaskSlack& t : all_) {
-      const auto shown = [&](const Task& of) {
-        return seen.emplace(of.device_class, of.segment, of.instruction).second;
-      };
-      if (out.size() < kMostSlacks && (t.critical || shown(t.task.task))) out.push_back(std::move(t));
-    }
-    return out;
+    const auto is_new = [&](const Task& of) { return seen.emplace(of.device_class, of.segment, of.instruction).second; };
+    std::stable_partition(all_.begin(), all_.end(), [&](const TaskSlack& t) { return t.critical || is_new(t.task.task); });
+    all_.resize(std::min(all_.size(), kMostSlacks));
+    return std::move(all_);
   }
 
  private:

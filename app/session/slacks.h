@@ -18,7 +18,7 @@ namespace planscope::session {
 inline constexpr std::size_t kMostSlacks = 48;  // tasks
 
 // At most kMostSlacks, without their slack: what is on the critical path first, of these and of the others the longest
-// first; of runs that do the same in one lane, one that is not on the path is enough.
+// first; of runs that do the same in one lane and are not on the path, all but one come after all others.
 std::vector<TaskSlack> slack_candidates(const Evaluation&);
 
 // Answers after each task; the rows are sorted by slack, those that are not known yet last.

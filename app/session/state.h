@@ -103,6 +103,8 @@ struct PlannerAnswer {
   std::string status = "running";  // then stopped, as long as it ends; complete, impossible, unknown, refused
   std::string reason;
   double seconds = 0;  // that it has searched
+  double limit_seconds = 0;               // that it may
+  std::optional<std::int64_t> batch = {};  // that was asked for
   std::vector<PlannerProgress> progress;
   std::string found;  // text of the plan; empty: none
   std::optional<double> step_us, lower_bound_us;

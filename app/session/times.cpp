@@ -1,7 +1,9 @@
 #include "app/session/times.h"
 
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 
 #include "engine/base/text.h"
@@ -30,6 +32,14 @@ Result<TimesUs> parse_times(const std::string& text) {
     return error("'" + printable(text) + "' is no part of a step", "times are microseconds from 0 on", "as 1200..1350.5, or one moment, as 1200");
   if (*to < *from) return error("'" + printable(text) + "' ends before it begins", "", "the earlier time first");
   return TimesUs{*from, *to};
+}
+
+std::string print_times(const TimesUs& t) {
+  const auto text = [](double v) {
+    char buffer[32];
+    return std::string(buffer, std::to_chars(std::begin(buffer), std::end(buffer), v).ptr);
+  };
+  return t.first == t.second ? text(t.first) : text(t.first) + ".." + text(t.second);
 }
 
 }  // namespace planscope::session

@@ -59,7 +59,10 @@ Result<const CanvasInfo*> find_canvas(const std::string& id) {
 
 std::unique_ptr<viz::Scene> looked_at(const State& s, const CanvasInfo& c) {
   std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
-  if (scene && c.source(s).of && scene->load(c.model(s))) scene->mark(c.marks(s));
+  if (scene && c.source(s).of) {
+    if (!scene->load(c.model(s))) return nullptr;
+    scene->mark(c.marks(s));
+  }
   const Document* d = s.document();
   if (const auto view = d->views.find(c.id); scene && view != d->views.end()) scene->set_view(view->second);
   return scene;

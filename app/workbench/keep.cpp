@@ -53,11 +53,7 @@ Kept keep(const std::string& file, Workspace* workspace, const Recording& r, con
   }
   const std::string where = workspace ? workspace->file() : file;
   std::vector<Diagnostic> problems = leave(where, r);
-  if (problems.empty()) {
-    problems = {warning("not in the workspace yet: another program has locked it", "",
-                        "the next command takes it in, from '" + pending_folder(where) + "'")};
-    problems[0].file = where;
-  }
+  if (problems.empty()) problems = {not_stored_yet(where, "another program has locked it")};
   diagnostics.insert(diagnostics.end(), problems.begin(), problems.end());
   return {};
 }

@@ -55,7 +55,7 @@ class Sums {
       const double share = b.end > b.start ? static_cast<double>(time) / static_cast<double>(b.end - b.start) : 1;
       found->time += time;
       found->count += sent ? share : 0;
-      found->sent_bytes += sent ? share * static_cast<double>(*sent) : 0;
+      found->sent_bytes += sent ? share * *sent : 0;
     }
     return out;
   }
@@ -75,14 +75,14 @@ class Sums {
     return {std::string(to_string(i.code)), std::nullopt};
   }
 
-  std::int64_t sent(SegmentId s, int instruction) {
+  double sent(SegmentId s, int instruction) {
     const auto [it, fresh] = known_.emplace(std::pair(s, instruction), 0);
     if (!fresh) return it->second;
     const Segment& segment = program_.segments[at(s)];
     const Instruction& i = segment.instructions[at(instruction)];
     const MoveCost c = i.code == Code::send ? transfer_cost(graph_, program_, cluster_, program_.transfers[at(i.transfer)])
                                             : move_cost(graph_, program_, cluster_, segment.place, i);
-    return it->second = c.sent.count;
+    return it->second = c.sent;
   }
 
   const Graph& graph_;
@@ -90,7 +90,7 @@ class Sums {
   const Cluster& cluster_;
   const Simulation& simulation_;
   const Window window_;
-  std::map<std::pair<SegmentId, int>, std::int64_t> known_;
+  std::map<std::pair<SegmentId, int>, double> known_;
 };
 
 }  // namespace

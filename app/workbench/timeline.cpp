@@ -404,7 +404,7 @@ class Builder {
       d.title = what + " · " + bytes + " among " + std::to_string(c.group) + (c.group == 1 ? " device" : " devices");
     }
     d.facts.push_back({"bytes", bytes});
-    d.facts.push_back({"sent by each device", bytes_text(static_cast<double>(c.sent.count))});
+    d.facts.push_back({"sent by each device", bytes_text(c.sent)});
     if (c.level >= 0 && c.level < static_cast<int>(cluster_->levels.size()))
       d.facts.push_back({"over", cluster_->levels[static_cast<std::size_t>(c.level)].name});
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "app/workbench/communication_times.h"
@@ -18,7 +19,7 @@ namespace planscope {
 namespace {
 
 constexpr std::int64_t most_rows = 64;
-constexpr std::size_t intervals = 240;
+constexpr std::size_t intervals = 240, most_members = 256;
 
 template <class T>
 const T& at(const std::vector<T>& list, int k) {
@@ -58,11 +59,12 @@ struct Share {
     double runs = 0;  // that the bytes are of: less than the count where a range of time cuts some
   };
   std::map<int, Sent> transfers;                  // of a send
-  std::map<std::int64_t, std::int64_t> messages;  // bytes, count
+  std::map<std::int64_t, MessageSize> messages;   // by bytes
   std::string kind, over;
   std::int64_t size = 1, count = 0;
   double bytes = 0, sent = 0;
   int level = 0;
+  std::vector<double> by_level;
   double busy_us = 0, exposed_us = 0, first_us = 0, last_us = 0;
   bool timed = false;
   std::set<TensorId> tensors;
@@ -117,17 +119,26 @@ class Counter {
   // Which share of a message's bytes is of the tensors that are asked for; 0: none, or it is not asked for at all.
   double share_of(int c, const Instruction& i, const Traffic& t) const {
     if (!brush_.kinds.empty() && !brush_.kinds.contains(t.kind)) return 0;
-    if (!brush_.level.empty() && brush_.level != level_name(t.level)) return 0;
     if (brush_.classes && !brush_.classes->contains(c)) return 0;
     if (!brush_.communicators.empty() && !brush_.communicators.contains(communicator_name(p_, i))) return 0;
-    if (!brush_.tensors) return 1;
+    const double over = share_over_level(t);
+    if (!brush_.tensors || over == 0) return over;
     double all = 0, asked = 0;
     for (const ProgramValueId v : values_sent(p_, i)) {
       const double bytes = std::max(1.0, static_cast<double>(value_bytes(g_, p_, v).count));
       all += bytes;
       if (brush_.tensors->contains(at(p_.values, v).tensor)) asked += bytes;
     }
-    return all > 0 ? asked / all : 0;
+    return all > 0 ? over * asked / all : 0;
+  }
+
+  // What of a message goes over the level that is asked for.
+  double share_over_level(const Traffic& t) const {
+    if (brush_.level.empty()) return 1;
+    double out = 0;
+    for (std::size_t l = 0; l < t.by_level.size(); ++l)
+      if (brush_.level == level_name(static_cast<int>(l)) && t.sent > 0) out += t.by_level[l] / t.sent;
+    return out;
   }
 
   void count(int c) {
@@ -171,10 +182,14 @@ class Counter {
     const Traffic& t = at(steps_.traffic, step.traffic);
     const Instruction& i = at(at(p_.segments, s).instructions, step.instruction);
     const CommunicationTime* time = times_.find(share.device_class, s, step.instruction);
-    if (time && !times_.detailed)
-      put(load[t.level], time->whole_first_us, time->whole_last_us, part * static_cast<double>(n * t.sent.count));
-    else if (time)
-      weights_[{s, step.instruction}] = {t.level, part * static_cast<double>(t.sent.count)};
+    const std::vector<double> over = over_levels(t, part);
+    for (std::size_t l = 0; l < over.size(); ++l) {
+      if (over[l] == 0) continue;
+      if (time && !times_.detailed)
+        put(load[static_cast<int>(l)], time->whole_first_us, time->whole_last_us, static_cast<double>(n) * over[l]);
+      else if (time)
+        weights_[{s, step.instruction}].emplace_back(static_cast<int>(l), over[l]);
+    }
     double in_range = 1;  // of the bytes
     std::int64_t count = n;
     if (brush_.time_us) {
@@ -182,11 +197,13 @@ class Counter {
       in_range = time->busy_us / time->whole_us;
       count = times_.detailed ? time->runs : std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * in_range));
     }
-    const double bytes = part * in_range * static_cast<double>(n);
+    const double bytes = part * in_range * static_cast<double>(n), of_all = in_range * static_cast<double>(n);
     for (const TensorId tensor : tensors_sent(p_, i)) share.tensors.insert(tensor);
     share.count += count, share.bytes += bytes * static_cast<double>(t.payload.count);
-    share.sent += bytes * static_cast<double>(t.sent.count);
-    share.messages[std::llround(part * static_cast<double>(t.payload.count))] += count;
+    share.sent += bytes * t.sent;
+    share.by_level.resize(std::max(share.by_level.size(), over.size()), 0);
+    for (std::size_t l = 0; l < over.size(); ++l) share.by_level[l] += of_all * over[l];
+    add_messages(share, std::llround(part * static_cast<double>(t.payload.count)), count, time);
     if (step.kind == StepKind::send) {
       Share::Sent& sent = share.transfers[i.transfer];
       sent.count += count, sent.runs += in_range * static_cast<double>(n);
@@ -197,6 +214,26 @@ class Counter {
     share.first_us = share.timed ? std::min(share.first_us, time->first_us) : time->first_us;
     share.last_us = std::max(share.last_us, time->last_us);
     share.timed = true;
+  }
+
+  // Bytes of one message that a device sends over each level, of what is asked for.
+  std::vector<double> over_levels(const Traffic& t, double part) const {
+    std::vector<double> out(t.by_level.size(), 0);
+    const double share = share_over_level(t);
+    for (std::size_t l = 0; l < out.size(); ++l)
+      if (brush_.level.empty() || brush_.level == level_name(static_cast<int>(l)))
+        out[l] = share > 0 ? part / share * t.by_level[l] : 0;
+    return out;
+  }
+
+  static void add_messages(Share& share, std::int64_t bytes, std::int64_t count, const CommunicationTime* time) {
+    MessageSize& m = share.messages[bytes];
+    m.bytes = bytes;
+    if (time) {
+      m.first_us = m.last_us > 0 ? std::min(m.first_us, time->first_us) : time->first_us;
+      m.last_us = std::max(m.last_us, time->last_us);
+    }
+    m.count += count;
   }
 
   void put(std::vector<double>& bytes, double from, double to, double sent) const {
@@ -220,6 +257,7 @@ class Counter {
       found = out_.links.end() - 1;
     }
     for (std::size_t k = 0; k < bytes.size(); ++k) found->bytes[k] = std::max(found->bytes[k], bytes[k]);
+    found->sent = std::max(found->sent, std::accumulate(bytes.begin(), bytes.end(), 0.0));
   }
 
   // Where single messages are recorded.
@@ -229,13 +267,19 @@ class Counter {
       for (const InstructionBlock& b : s_.classes[c].communication) {
         const auto known = weights_.find({at(s_.classes[c].slots, b.slot).segment, b.instruction});
         if (known == weights_.end()) continue;
-        put(load[known->second.first], static_cast<double>(b.start) / 1000, static_cast<double>(b.end) / 1000,
-            known->second.second);
+        for (const auto& [level, sent] : known->second)
+          put(load[level], static_cast<double>(b.start) / 1000, static_cast<double>(b.end) / 1000, sent);
       }
       for (auto& [level, bytes] : load) spread(level, bytes);
     }
     std::sort(out_.links.begin(), out_.links.end(),
         [](const LinkLoad& a, const LinkLoad& b) { return a.level < b.level; });
+  }
+
+  static bool same_sizes(const std::map<std::int64_t, MessageSize>& a, const std::map<std::int64_t, MessageSize>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+      return x.first == y.first && x.second.count == y.second.count;
+    });
   }
 
   // Shares of several classes that are alike become one communicator.
@@ -248,7 +292,7 @@ class Counter {
       const auto alike = [&](const std::vector<const Share*>& m) {
         const Share& o = *m.front();
         const bool over = s.kind == "send" || s.over == o.over;
-        return o.kind == s.kind && over && o.size == s.size && o.count == s.count && o.messages == s.messages &&
+        return o.kind == s.kind && over && o.size == s.size && o.count == s.count && same_sizes(o.messages, s.messages) &&
                o.level == s.level && std::llround(o.bytes) == std::llround(s.bytes);
       };
       const auto found = std::find_if(members.begin(), members.end(), alike);
@@ -271,7 +315,15 @@ class Counter {
         " more" : "");
     out.level = first.level;
     out.level_name = level_name(first.level);
-    for (const auto& [bytes, count] : first.messages) out.messages.push_back({bytes, count});
+    out.by_level = first.by_level;
+    for (const auto& [bytes, size] : first.messages) {
+      MessageSize all = size;
+      for (const Share* s : m) {
+        const MessageSize& one = s->messages.at(bytes);
+        all.first_us = std::min(all.first_us, one.first_us), all.last_us = std::max(all.last_us, one.last_us);
+      }
+      out.messages.push_back(all);
+    }
     std::vector<std::int64_t> all;
     bool timed = false;
     for (const Share* s : m) {
@@ -287,11 +339,26 @@ class Counter {
       timed = true;
     }
     if (!times_.detailed) out.exposed_us = -1;
+    for (const Share* s : m) add_members(*s, out.members);
     out.groups = std::max<std::int64_t>(1, std::ssize(all) / (first.kind == "send" ? 1 : out.size));
     std::sort(all.begin(), all.end());
     all.erase(std::unique(all.begin(), all.end()), all.end());
     out.devices = devices_text({DeviceGroup{.first = all.empty() ? 0 : all.front(), .axes = {}, .listed = all}});
     return out;
+  }
+
+  // Each group once, whichever of its devices' classes it is of.
+  void add_members(const Share& s, std::vector<std::string>& out) const {
+    if (s.kind == "send") return;
+    const std::vector<int> all = devices(p_, at(p_.classes, s.device_class));
+    const std::set<int> own(all.begin(), all.end());
+    for (const DeviceGroup& group : Coordinates(p_, at(p_.places, s.place), s.digits).groups()) {
+      if (out.size() == most_members) return;
+      const std::vector<std::int64_t> in_it = planscope::members(group, group.size());
+      if (std::none_of(in_it.begin(), in_it.end(), [&](std::int64_t d) { return own.contains(static_cast<int>(d)); })) continue;
+      const std::string text = devices_text({group});
+      if (std::find(out.begin(), out.end(), text) == out.end()) out.push_back(text);
+    }
   }
 
   void put(int communicator, int from, int to, double bytes, double messages, double us) {
@@ -370,7 +437,7 @@ class Counter {
   CommunicationTimes times_;
   std::vector<int> row_of_;
   std::vector<Share> shares_;
-  std::map<std::pair<SegmentId, int>, std::pair<int, double>> weights_;  // level and bytes of an instruction
+  std::map<std::pair<SegmentId, int>, std::vector<std::pair<int, double>>> weights_;  // levels and bytes of an instruction
   std::map<std::tuple<int, int, int>, TrafficCell> cells_;
   std::map<std::tuple<std::vector<std::int64_t>, std::vector<std::vector<ClassId>>, Layout, Layout>,
       std::vector<PointToPoint>> messages_;
@@ -388,6 +455,10 @@ std::string quoted(const std::string& text) {
 std::string communicator_name(const Program& p, const Instruction& i) {
   if (i.code == Code::issue) return std::string(to_string(i.move.kind)) + " over " + over(p, i);
   return i.transfer >= 0 ? std::string(to_string(Code::send)) + " over " + over(p, i) : "";
+}
+
+bool goes_over(const Communicator& c, int level) {
+  return level >= 0 && static_cast<std::size_t>(level) < c.by_level.size() && c.by_level[static_cast<std::size_t>(level)] > 0;
 }
 
 std::vector<TensorId> tensors_sent(const Program& p, const Instruction& i) {
@@ -463,7 +534,7 @@ std::string traffic_csv(const TrafficFacts& t) {
   for (const Communicator& c : t.communicators)
     for (const MessageSize& m : c.messages) {
       char times[80];
-      std::snprintf(times, sizeof times, "%.3f,%.3f", c.first_us, c.last_us);
+      std::snprintf(times, sizeof times, "%.3f,%.3f", m.first_us, m.last_us);
       out += c.kind + "," + quoted(c.over) + "," + quoted(c.devices) + "," + std::to_string(c.size) + "," +
           std::to_string(c.groups) + "," +
              c.level_name + "," + std::to_string(m.bytes) + "," + std::to_string(m.count) + "," + times + "\n";
@@ -475,9 +546,9 @@ std::string traffic_json(const TrafficFacts& t) {
   nlohmann::ordered_json communicators = nlohmann::ordered_json::array(), cells = nlohmann::ordered_json::array();
   for (const Communicator& c : t.communicators) {
     nlohmann::ordered_json messages = nlohmann::ordered_json::array();
-    for (const MessageSize& m : c.messages) messages.push_back({{"bytes", m.bytes}, {"count", m.count}});
+    for (const MessageSize& m : c.messages) messages.push_back({{"bytes", m.bytes}, {"count", m.count}, {"first_us", m.first_us}, {"last_us", m.last_us}});
     communicators.push_back({{"kind", c.kind}, {"over", c.over}, {"devices", c.devices}, {"size", c.size},
-        {"groups", c.groups},
+        {"groups", c.groups}, {"members", c.members},
                              {"level", c.level_name}, {"count", c.count}, {"bytes", c.bytes}, {"sent_bytes", c.sent},
                              {"messages", messages}, {"busy_us", c.busy_us}, {"first_us", c.first_us},
                                  {"last_us", c.last_us}});

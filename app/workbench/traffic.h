@@ -32,7 +32,7 @@ namespace planscope {
 struct TrafficBrush {
   std::optional<std::pair<double, double>> time_us = {};  // since the beginning of the step
   std::set<std::string> kinds = {};                       // `all_reduce`, …
-  std::string level = {};                                 // of the links, by name
+  std::string level = {};                                 // of the links, by name: what goes over it
   std::optional<std::set<TensorId>> tensors = {};         // that are sent, or whose gradients are
   std::optional<std::set<int>> classes = {};              // of devices, that send
   std::set<std::string> communicators = {};               // by communicator_name()
@@ -41,6 +41,7 @@ struct TrafficBrush {
 
 struct MessageSize {
   std::int64_t bytes = 0, count = 0;  // of each; per device and step
+  double first_us = 0, last_us = 0;   // when the first one begins, and the last one ends; both 0: not known
   bool operator==(const MessageSize&) const = default;
 };
 
@@ -66,13 +67,17 @@ struct Communicator {
   std::vector<std::string> classes;   // of devices
   std::vector<CommunicatorPart> parts;  // that it stands for
   std::int64_t size = 1, groups = 1;  // devices in a group, groups in all its classes
+  std::vector<std::string> members;   // of a collective: the devices of each group, of at most 256 of them: `0, 8`, `1, 9`
   std::int64_t count = 0, bytes = 0, sent = 0;
   std::vector<MessageSize> messages;
-  int level = 0;
+  int level = 0;  // the outermost one that it goes over
   std::string level_name;
+  std::vector<double> by_level;  // of `sent`, what goes over each level, as Cluster::levels
   double busy_us = 0, exposed_us = 0;  // of the class whose links are busy longest; exposed: -1 where it is not known
   double first_us = 0, last_us = 0;
 };
+
+bool goes_over(const Communicator&, int level);
 
 struct TrafficCell {
   int from = 0, to = 0;  // rows of the matrix
@@ -86,6 +91,7 @@ struct LinkLoad {
   std::string name;
   double bandwidth = 0;       // bytes per second that one device has of it
   std::vector<double> bytes;  // by interval: of the device that has most
+  double sent = 0;            // in the step, by the device that has most
 };
 
 // The rows of the matrix: devices, or at more than 64 of them neighbours of one device class together.

@@ -40,6 +40,13 @@ struct CanvasInfo {
 };
 std::span<const CanvasInfo> canvases();
 
+// What keys and gestures do in a canvas, for the sheet of shortcuts.
+struct CanvasKey {
+  const char* keys;
+  const char* about;
+};
+std::span<const CanvasKey> keys_of(const CanvasInfo&);
+
 // What a surface says of a canvas beside its picture.
 struct CanvasWords {
   std::string stale;  // over a picture that is not of the plan as it stands: of what it is, and why

@@ -133,7 +133,7 @@ class Filler {
     std::vector<std::string> where;
     if (!one_place_ && !n.places.empty())
       where.push_back(n.places.size() == 1 ? n.places[0].place
-                                           : std::to_string(n.places.size()) + " places, " + n.places.front().place + " …");
+                                           : std::to_string(n.places.size()) + " places: " + text_of(n.places));
     if (const std::string storage = storage_text(n); !storage.empty()) where.push_back(storage);
     std::vector<std::string> figures;
     if (g_.evaluation) figures.push_back(time_text(n.time_us));
@@ -285,6 +285,11 @@ std::vector<std::string> graph_marks(const State& s) {
     if (nodes[n]) out.push_back(f.groups[at(v.nodes[n].group)].id);
   for (std::size_t e = 0; e < edges.size(); ++e)
     if (edges[e]) out.push_back("edge " + std::to_string(e));
+  if (const std::vector<OpId> changed = changed_operators(s); !changed.empty()) {
+    const std::vector<char> with = shown_as_selected(f, v, changed);
+    for (std::size_t n = 0; n < v.nodes.size(); ++n)
+      if (with[n]) out.push_back("changed " + f.groups[at(v.nodes[n].group)].id);
+  }
   return out;
 }
 

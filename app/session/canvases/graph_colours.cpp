@@ -98,7 +98,26 @@ std::string difference_of(const PlanFigures& now, const PlanFigures& before, OpI
   return differences[now.of[at(o)].storage != before.of[at(o)].storage ? 3 : 0];
 }
 
+// Of the plan that was kept last; null: it has no figures, or they are of another graph.
+const PlanFigures* kept_figures(const Document& d, const PlanFigures& now) {
+  if (!d.base || !d.base->evaluation) return nullptr;
+  const PlanFigures& before = d.base->figures_by_operator->get();
+  return before.of.size() == now.of.size() ? &before : nullptr;
+}
+
 }  // namespace
+
+std::vector<OpId> changed_operators(const State& s) {
+  const Document& d = *s.document();
+  if (!d.draft.edited() || !d.current()) return {};
+  const PlanFigures& now = d.shown->figures_by_operator->get();
+  const PlanFigures* before = kept_figures(d, now);
+  if (!before) return {};
+  std::vector<OpId> out;
+  for (OpId o = 0; o < static_cast<OpId>(now.of.size()); ++o)
+    if (difference_of(now, *before, o) != differences[0]) out.push_back(o);
+  return out;
+}
 
 void colour_graph(const State& s, const GraphPicture& g, viz::GraphModel& m) {
   m.colour_name = s.colour;
@@ -114,10 +133,8 @@ void colour_graph(const State& s, const GraphPicture& g, viz::GraphModel& m) {
   if (s.colour == "communication") return by_level(g, viz::ColourKind::communication, communication, true, m);
   if (s.colour == "split") return by_category(g, [&](OpId o) { return axes_of(f, o); }, m);
   if (s.colour == "place") return by_category(g, [&](OpId o) { return place_of(f, o); }, m);
-  const Picture* base = d.base && d.base->evaluation ? d.base.get() : nullptr;
-  const PlanFigures* before = base ? &base->figures_by_operator->get() : nullptr;
-  const bool comparable = before && before->of.size() == f.of.size();
-  by_category(g, [&](OpId o) { return comparable ? difference_of(f, *before, o) : differences[0]; }, m, differences);
+  const PlanFigures* before = kept_figures(d, f);
+  by_category(g, [&](OpId o) { return before ? difference_of(f, *before, o) : differences[0]; }, m, differences);
 }
 
 }  // namespace planscope::session

@@ -1,5 +1,7 @@
 #pragma once
 // By what the nodes of a graph are coloured (State::colour).
+#include <vector>
+
 #include "app/session/graph/picture.h"
 #include "viz/graph/model.h"
 
@@ -7,5 +9,9 @@ namespace planscope::session {
 
 // The bands, levels and legend of a model whose nodes are those of the picture.
 void colour_graph(const State&, const GraphPicture&, viz::GraphModel&);
+
+// Operators that are placed, split or kept otherwise than in the plan that was kept last, ascending; none where nothing has been
+// edited since.
+std::vector<OpId> changed_operators(const State&);
 
 }  // namespace planscope::session

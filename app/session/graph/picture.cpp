@@ -114,7 +114,7 @@ class Maker {
     const OpId inside = c.from < 0 ? c.to : c.to < 0 ? c.from : -1;
     if (inside < 0 && c.from < 0) return;
     const int from = v_.node_of[at(inside >= 0 ? inside : c.from)], to = v_.node_of[at(inside >= 0 ? inside : c.to)];
-    out_.nodes[at(to)].communication_us += c.us;
+    for (int n = to; n >= 0; n = v_.nodes[at(n)].parent) out_.nodes[at(n)].communication_us += c.us;
     const auto edge = from == to ? edges_.end() : edges_.find({from, to, v_.is_next(f_, c.from, c.to)});
     if (edge != edges_.end()) return add(out_.edges[edge->second].conversions, c);
     NodePicture& node = out_.nodes[at(to)];

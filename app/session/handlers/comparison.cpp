@@ -75,8 +75,8 @@ std::vector<const PlanChange*> changes_of(const Comparison& c) {
 
 // What a change is about, as far as it can be selected: its operators, else the line that decides it in the draft.
 void select_change(Core& c, const PlanChange& change) {
-  if (!change.operators.empty() && !change.parameters) {
-    const Result<Done> done = run_command(c, {"select", {{"operators", change.operators.front()}}});
+  if (const std::string words = words_of(*c.document(), change); !words.empty()) {
+    const Result<Done> done = run_command(c, {"select", {{"operators", words}}});
     if (done.ok()) return;
   }
   const Document& d = *c.document();

@@ -1,6 +1,7 @@
 // Opening, saving and closing documents, and the drafts that other programs have left.
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "app/session/core.h"
 
@@ -158,13 +159,34 @@ Result<Done> close(Core& c, const Invocation& i) {
                  "keep it, save it, drop it, or close discard=yes");
   c.evaluator->forget(key_of_text(d.id));
   c.evaluator->forget(key_of_base(d.id));
-  if (c.workspace && c.drafts[d.id].id != 0) c.say(c.workspace->remove_draft(c.drafts[d.id].id).diagnostics);
-  c.drafts.erase(d.id);
+  c.say(c.drafts.remove(c.writable(), d.id));
   c.asked.erase(d.id);
   c.models.erase(d.id);
   c.state.documents.erase(c.state.documents.begin() + c.state.current);
   c.state.current = std::min(c.state.current, static_cast<int>(c.state.documents.size()) - 1);
   select_nothing(c);
+  return Done{};
+}
+
+// The plan under another name, with its versions: all of them where it had no file, and so no name of its own; else a copy of
+// the one that is open, as saving under another name copies the file.
+Result<Done> call(Core& c, Document& d, const std::string& name, bool copies) {
+  if (name == d.name) return Done{};
+  const std::string before = std::exchange(d.name, name);
+  if (!c.workspace || !d.version) {
+    c.read_versions(d);
+    return Done{};
+  }
+  const bool renamed = !copies && c.workspace->rename(EntryKind::plan, *d.version, name).ok();
+  if (!renamed) {
+    const Result<RowId> copy = c.workspace->add_plan(
+        {.model = c.models[d.id], .parent = d.version, .name = name, .text = d.draft.kept()});
+    if (!copy.ok()) return d.name = before, c.failed(copy.diagnostics);
+    d.version = *copy;
+    d.later.clear();
+  }
+  c.read_versions(d);
+  c.look_around();
   return Done{};
 }
 
@@ -191,9 +213,9 @@ Result<Done> save(Core& c, const Invocation& i) {
   if (!written.ok()) return c.failed(written.diagnostics);
   d.saved = d.draft.text();
   d.draft.pause();  // undo comes back to what was saved
+  const bool had_file = !d.path.empty();
   d.path = path;
-  d.name = std::filesystem::path(path).stem().string();
-  c.read_versions(d);
+  if (const Result<Done> named = call(c, d, std::filesystem::path(path).stem().string(), had_file); !named.ok()) return named;
   return c.state.preferences.get("keep_on_save") == "yes" && c.workspace ? keep_version(c, d) : Done{};
 }
 
@@ -208,7 +230,7 @@ void restore_into(Core& c, Document& d, const LostDraft& l) {
   }
   d.draft.write(l.text);
   if (l.saved) d.saved = *l.saved;  // what has been written to the file since then is another program's
-  c.drafts[d.id].id = l.id;         // the row is this session's from now on
+  c.drafts.adopt(d.id, l.id);       // the row is this session's from now on
 }
 
 Result<Done> lost(Core& c, const Invocation& i) {

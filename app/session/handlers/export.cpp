@@ -31,11 +31,12 @@ Result<std::string> picture(const State& s, const CanvasInfo& c, const PictureOp
   if (!c.source(s).of)
     return error("there is no picture of " + std::string(c.title), "the plan has errors, or is not written yet");
   std::unique_ptr<viz::Scene> scene = looked_at(s, c);
-  if (!scene) return error("the picture of " + std::string(c.title) + " cannot be drawn");
+  if (!scene) return error("the picture of " + std::string(c.title) + " cannot be drawn", "its data are not what is drawn: a fault of planscope");
   if (!o.view && !scene->show_all()) {
     State whole = s;
     whole.documents[static_cast<std::size_t>(s.current)].views.erase(c.id);
     scene = looked_at(whole, c);
+    if (!scene) return error("the picture of " + std::string(c.title) + " cannot be drawn");
   }
   const viz::Size size = o.view ? o.size : scene->natural_size();
   if (!o.png) return viz::scene_svg(*scene, size, caption(*s.document()), o.theme);

@@ -1,4 +1,5 @@
 // What is dragged onto something else: which of the plan's decisions that is.
+#include "app/session/block_task.h"
 #include "app/session/core.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -31,14 +32,17 @@ Result<Thing> thing_of(Core& c, const std::string& line) {
     t.use = i->get("use");
     return t;
   }
-  if (!i.ok() || i->id != "select" || i->has("none"))
+  const Document& d = *c.document();
+  const bool block = i.ok() && i->id == "select" && i->has("none") && !place_of_lane(d, *i).empty();
+  if (!i.ok() || i->id != "select" || (i->has("none") && !block))
     return error("'" + printable(line) + "' selects nothing that can be dragged, or dropped on", "",
                  "select operators, a place, a task or a line of the plan");
-  const Document& d = *c.document();
   t.selection = chosen_by(*i);
+  if (block) t.selection.operators = task_of_block(d, *i);
   const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
-  t.means = selected(t.selection, d.model->graph, *p.value, c.cache);
+  if (!t.selection.none()) t.means = selected(t.selection, d.model->graph, *p.value, c.cache);
   if (!t.means.problem.empty()) return error("'" + printable(line) + "' selects nothing", t.means.problem);
+  if (block) t.selection.place = place_of_lane(d, *i);  // what is dropped on it runs there
   return t;
 }
 

@@ -53,6 +53,8 @@ void restore(Core& c, const Link& l) {
     d.graph = look_at(d.model, d.graph, std::move(expanded));
   for (const auto& [canvas, view] : l.views)
     if (find_canvas(canvas).ok() && nlohmann::json::accept(view)) d.views[canvas] = view;  // a scene takes of it what it knows
+  c.state.time = l.time;
+  c.state.lanes = l.lanes;
   if (!l.selection.none()) tell(run_command(c, select_command(l.selection)));
   if (!l.compare.empty()) look("compare", "plans", join(l.compare, "\n"));
 }

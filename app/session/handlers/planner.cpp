@@ -8,7 +8,7 @@ namespace planscope::session {
 namespace {
 
 Result<Done> plan(Core& c, const Invocation& i) {
-  const Document& d = *c.document();
+  Document& d = *c.document();
   if (i.has("whole") && i.get("whole") != "whole") return error("'plan' does not take '" + i.get("whole") + "'");
   for (const char* number : {"limit", "batch"})
     if (i.has(number) && std::stoll(i.get(number)) < 1) return error("'plan' needs a " + std::string(number) + " of 1 at least");
@@ -21,11 +21,14 @@ Result<Done> plan(Core& c, const Invocation& i) {
     if (!within.ok()) return within.diagnostics;
     r.within_us = *within;
   }
-  plan_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
+  PlannerAnswer begun{.asked = r.text, .cluster = r.cluster, .limit_seconds = r.seconds,
+                      .batch = r.batch > 0 ? std::optional(r.batch) : std::nullopt, .within_us = r.within_us};
+  begun.job = plan_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
     c.update(id, [&](Document& o) {
       if (!o.planner || o.planner->job <= a->job) o.planner = a;
     });
   });
+  d.planner = std::make_shared<const PlannerAnswer>(std::move(begun));
   return Done{};
 }
 

@@ -62,9 +62,10 @@ Result<std::string> communicators_over(const State& s, const std::string& link) 
   if (!e) return error("there is no communication to select", "no plan has been predicted");
   const TrafficFacts& all = *s.document()->shown->study->traffic({});
   std::set<std::string> names;
-  for (const Communicator& c : all.communicators)
-    for (const CommunicatorPart& part : c.parts)
-      if (c.level_name == link) names.insert(part.name);
+  for (const LinkLoad& l : all.links)
+    for (const Communicator& c : all.communicators)
+      if (l.name == link && goes_over(c, l.level))
+        for (const CommunicatorPart& part : c.parts) names.insert(part.name);
   if (!names.empty()) return join({names.begin(), names.end()}, "\n");
   std::vector<std::string> there_are;
   for (const LinkLoad& l : all.links) there_are.push_back(l.name);

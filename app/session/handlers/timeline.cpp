@@ -102,6 +102,7 @@ Result<Done> seek(Core& c, const Invocation& i) {
   if (!select.ok()) return select.diagnostics;
   if (const Result<Done> done = run_command(c, *select); !done.ok()) return done;
   const std::unique_ptr<viz::Scene> scene = looked_at(c.state, **find_canvas("timeline"));
+  if (!scene) return error("the timeline cannot be drawn");
   scene->set_view(Json{{"block", {there.lane, there.stream, there.block}}}.dump());
   d.views["timeline"] = scene->view();
   c.state.sought = {text, at + 1, static_cast<int>(all.size()), d.shown->study};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
@@ -10,6 +11,8 @@
 namespace planscope::session {
 
 namespace {
+
+constexpr std::size_t kMostNamed = 24;  // operators that a command names
 
 double us(Nanoseconds n) { return static_cast<double>(n) / 1000; }
 Cell time_or_null(std::optional<Nanoseconds> t, const char* otherwise) {
@@ -81,7 +84,18 @@ bool is_marked(const Marked& marked, const Program& p, const Owner& o) {
          marked.tensor(p.values[static_cast<std::size_t>(o.id)].tensor);
 }
 
-void add_rows(const std::vector<Group>& groups, const Marked& marked, const Program& program, Panel& p) {
+// That selects the tensor, or what has kept it for its backward; empty: it has no one name.
+std::string command_of(const Graph& g, const Program& p, const Owner& o) {
+  if (o.kind == Owner::Kind::working_set || o.id < 0) return "";
+  if (o.kind != Owner::Kind::piece)
+    return print(Invocation{"select", {{"tensor", g.tensor_name(p.values[static_cast<std::size_t>(o.id)].tensor)}}});
+  std::vector<std::string> operators;
+  for (const PieceOp& op : p.pieces[static_cast<std::size_t>(o.id)].ops)
+    if (const std::string name = g.node(op.op).name(); operators.empty() || operators.back() != name) operators.push_back(name);
+  return operators.size() > kMostNamed ? "" : print(Invocation{"select", {{"operators", join(operators, ", ")}}});
+}
+
+void add_rows(const std::vector<Group>& groups, const Marked& marked, const Graph& graph, const Program& program, Panel& p) {
   for (std::size_t k = 0; k < groups.size(); ++k) {
     const Group& g = groups[k];
     const std::string id = std::to_string(k);
@@ -95,11 +109,13 @@ void add_rows(const std::vector<Group>& groups, const Marked& marked, const Prog
     const auto selected = [&](const auto& owner) { return is_marked(marked, program, owner.second->of); };
     p.rows.push_back(row_of(id, "", one ? g.owners[0].first : g.what, g.kind, g.owners.size(), g.bytes, from, to));
     p.rows.back().selected = std::all_of(g.owners.begin(), g.owners.end(), selected);
+    if (one) p.rows.back().command = command_of(graph, program, first.of);
     if (one) continue;
     for (std::size_t i = 0; i < g.owners.size(); ++i) {
       const AliveOwner& o = *g.owners[i].second;
       p.rows.push_back(row_of(id + "/" + std::to_string(i), id, g.owners[i].first, o.kind, 1, o.bytes, o.from, o.to));
       p.rows.back().selected = selected(g.owners[i]);
+      p.rows.back().command = command_of(graph, program, o.of);
     }
   }
 }
@@ -131,7 +147,7 @@ Panel alive_panel(const State& s) {
              kinds_fact(m.memory)};
   if (const std::string why = unknown_memory(*e.made.graph); !why.empty())
     p.facts.push_back({"at_least", "At least", cell(why, Unit::none, Tone::warning)});
-  add_rows(groups_of(e, m), Marked(s), e.made.program, p);
+  add_rows(groups_of(e, m), Marked(s), *e.made.graph, e.made.program, p);
   return p;
 }
 

@@ -24,7 +24,10 @@ Cell preview(const Document& d) {
               {"peak_delta_bytes", nullptr},
               {"sent_delta_bytes", nullptr},
               {"verdict", now.verdict.empty() ? Json() : Json(now.verdict)}};
-  std::string text = "not compared: nothing is kept yet";
+  const bool was_evaluated = d.base && d.base->text == d.draft.kept();
+  std::string text = !d.version || d.draft.kept().empty() ? "not compared: nothing is kept yet"
+                     : was_evaluated                      ? "not compared: the version that was kept has no figures"
+                                                          : "not compared yet: the version that was kept is being evaluated";
   Tone tone = Tone::dim;
   if (const std::optional<Figures> was = base_figures(d); was && was->step_us) {
     const double step = *now.step_us - *was->step_us;

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "app/session/commands.h"
+#include "app/session/comparing.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/workbench/plan_diff_text.h"
@@ -40,7 +42,7 @@ TableRow plan_row(const ComparedEntry& e, const ComparedEntry& first, bool is_fi
   return row;
 }
 
-TableRow change_row(const std::string& plan, const PlanChange& c, std::size_t number, bool of_draft) {
+TableRow change_row(const Document& document, const std::string& plan, const PlanChange& c, std::size_t number, bool of_draft) {
   TableRow row{.id = plan + " " + std::to_string(number), .parent = plan};
   const bool costs = !c.operators.empty();
   row.cells = {cell(costs ? operators_text(c) : "the whole plan"), cell(costs ? std::to_string(c.count) + (c.parameters ? " parameters" : " operators") : ""),
@@ -48,6 +50,8 @@ TableRow change_row(const std::string& plan, const PlanChange& c, std::size_t nu
                costs ? delta(c.delta.bytes, Unit::bytes) : cell(nullptr), cell(nullptr), cell(nullptr), cell(decisions_text(c))};
   for (const DecisionChange& d : c.decisions)
     if (of_draft && d.is_line && row.command.empty() && d.was_line) row.command = "select statement=" + std::to_string(d.was_line->line);
+  if (const std::string words = words_of(document, c); row.command.empty() && !words.empty())
+    row.command = print(Invocation{"select", {{"operators", words}}});
   return row;
 }
 
@@ -90,7 +94,7 @@ Panel compare_panel(const State& s) {
       const PlanDifference& diff = *e.difference;
       for (std::size_t i = 0; i < diff.changes.size(); ++i) {
         changes.push_back(change_json(e.name, diff.changes[i]));
-        p.rows.push_back(change_row(e.name, diff.changes[i], i, c.of_draft && p.current));
+        p.rows.push_back(change_row(*d, e.name, diff.changes[i], i, c.of_draft && p.current));
         p.rows.back().selected =
             number++ == d->difference || is_marked(marked, d->model->graph, diff.changes[i]);
       }

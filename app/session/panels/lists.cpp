@@ -90,6 +90,8 @@ Panel jobs_panel(const State& s) {
     TableRow row{.id = std::to_string(j.id)};
     row.cells = {cell(j.id), cell(j.what), cell(to_string(j.state)), cell(maybe(j.done)), cell(maybe(j.of)),
                  cell(text_or_null(j.best)), cell(j.text)};
+    if (j.state == JobState::queued || j.state == JobState::running)
+      p.facts.push_back({"cancel_" + row.id, "Cancel", cell("job " + row.id + ", " + j.what), "cancel " + row.id});
     p.rows.push_back(std::move(row));
   }
   return p;

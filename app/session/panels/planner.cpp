@@ -60,12 +60,15 @@ Panel planner_panel(const State& s) {
   }
   p.facts = {{"status", "Status", cell(a.status, Unit::none, tone_of(a.status))},
              {"reason", "Reason", cell(a.reason)},
+             {"cluster", "Cluster", cell(a.cluster)},
+             {"limit_us", "Limit", cell(1e6 * a.limit_seconds, Unit::microseconds)},
              {"step_us", "Step", cell(maybe(a.step_us), Unit::microseconds)},
              {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
              {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
-             {"progress", "Better plans", {progress_json(a), std::to_string(better_plans(a))}},
+             {"progress", "Times improved", {progress_json(a), std::to_string(better_plans(a))}},
              {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
              {"diagnostics", "Said", {std::move(diagnostics), said}}};
+  if (a.batch) p.facts.push_back({"batch", "Batch", cell(*a.batch, Unit::count)});
   if (a.running)
     p.facts.push_back({"cancel", "Stop", cell("the best so far is kept"), "cancel " + std::to_string(a.job)});
   else if (a.candidates.empty() && lines)

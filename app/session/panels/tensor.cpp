@@ -1,4 +1,5 @@
 // How one tensor is cut, by its writer and by each reader, and what lies between; and the same tile by tile.
+#include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 #include "app/session/tensors.h"
@@ -231,7 +232,7 @@ Panel tiles_panel(const State& s) {
                    {part_json(tile.part), part_text(tile.part)},
                    cell(keys_text(g, tile)),
                    cell(tile.blocks, Unit::count)};
-      if (!tile.place.empty()) row.command = "select place=\"" + tile.place + "\"";
+      if (!tile.place.empty()) row.command = print(Invocation{"select", {{"tensor", t->tensor}, {"place", tile.place}}});
       row.selected = marked.tile(side.ops, tile);
       p.rows.push_back(std::move(row));
     }

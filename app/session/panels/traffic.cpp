@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "app/session/commands.h"
@@ -35,16 +36,15 @@ Cell links(const TrafficFacts& t) {
   std::vector<std::string> texts;
   const double interval = t.links.empty() ? 0 : t.duration_us / static_cast<double>(t.links[0].bytes.size());
   for (const LinkLoad& l : t.links) {
-    double all = 0, most = 0;
-    for (const double b : l.bytes) all += b, most = std::max(most, b);
+    const double most = *std::max_element(l.bytes.begin(), l.bytes.end());
     const double share = l.bandwidth > 0 && interval > 0 ? most / (l.bandwidth * interval * 1e-6) : 0;
-    out.push_back({{"level", l.name}, {"bandwidth", l.bandwidth}, {"bytes", all}, {"peak_share", share},
+    out.push_back({{"level", l.name}, {"bandwidth", l.bandwidth}, {"bytes", l.sent}, {"peak_share", share},
         {"interval_us", interval},
                    {"bytes_by_interval", l.bytes}});
-    texts.push_back(l.name + " " + bytes_text(all) + ", at most " + cell(share, Unit::share).text);
+    texts.push_back(l.name + " " + bytes_text(l.sent) + ", at most " + cell(share, Unit::share).text);
   }
   return {std::move(out), texts.empty() ? "–" : join(texts, "; "), Tone::plain,
-          "sent by the device that sends most in each interval, and the largest share of its bandwidth"};
+          "sent by the device that sends most, and the largest share of its bandwidth in an interval"};
 }
 
 Cell exposed(const Communicator& c) {
@@ -65,7 +65,8 @@ Panel traffic_panel(const State& s) {
                {"level", "Links"}, {"busy_us", "Busy", Unit::microseconds},
                {"exposed_us", "Exposed", Unit::microseconds}, {"first_us", "First", Unit::microseconds},
                {"last_us", "Last", Unit::microseconds}, {"classes", "Device classes", Unit::none, true},
-               {"sent_bytes", "Sent", Unit::bytes, true}, {"messages", "Message sizes", Unit::none, true}};
+               {"sent_bytes", "Sent", Unit::bytes, true}, {"messages", "Message sizes", Unit::none, true},
+               {"members", "Devices of each group"}};
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
@@ -89,13 +90,13 @@ Panel traffic_panel(const State& s) {
   for (std::size_t k = 0; k < t.communicators.size(); ++k) {
     const Communicator& c = t.communicators[k];
     Json sizes = Json::array();
-    for (const MessageSize& m : c.messages) sizes.push_back({{"bytes", m.bytes}, {"count", m.count}});
+    for (const MessageSize& m : c.messages) sizes.push_back({{"bytes", m.bytes}, {"count", m.count}, {"first_us", m.first_us}, {"last_us", m.last_us}});
     TableRow row{.id = std::to_string(k)};
     row.cells = {cell(c.kind), cell(c.over), cell(c.devices), cell(c.groups, Unit::count), cell(c.size, Unit::count),
                  cell(c.count, Unit::count), cell(c.bytes, Unit::bytes), cell(c.level_name),
                  cell(c.busy_us, Unit::microseconds), exposed(c), cell(c.first_us, Unit::microseconds),
                  cell(c.last_us, Unit::microseconds), cell(c.classes), cell(c.sent, Unit::bytes),
-                 {std::move(sizes), ""}};
+                 {std::move(sizes), ""}, {c.members, shortened(join(c.members, " | "), 60)}};
     row.command = print(Invocation{"select", {{"communicator", c.kind + " over " + c.over}}});
     row.selected = marked.communicator(c);
     p.rows.push_back(std::move(row));

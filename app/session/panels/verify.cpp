@@ -1,5 +1,6 @@
 #include <set>
 
+#include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
@@ -59,7 +60,10 @@ Panel verify_panel(const State& s) {
     row.cells = {cell(to_string(f.kind)), cell(f.op),       cell(f.tensor), cell(f.region),
                  cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement)};
     row.selected = marked.statement(f.statement.line) || names.contains(f.op) || names.contains(f.tensor);
-    if (f.statement.line) row.command = "select statement=" + std::to_string(f.statement.line);
+    if (f.statement.line)
+      row.command = "select statement=" + std::to_string(f.statement.line);
+    else if (!f.tensor.empty())
+      row.command = print(Invocation{"select", {{"tensor", f.tensor}}});
     p.rows.push_back(std::move(row));
   }
   return p;

@@ -1,4 +1,5 @@
 // The folding of models, and that what their graphs show of a plan is what the simulation says.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -7,6 +8,7 @@
 #include "app/session/canvases/canvases.h"
 #include "app/session/graph/picture.h"
 #include "app/session/graph/repeats.h"
+#include "app/session/panels/panels.h"
 #include "app/session/session.h"
 #include "app/workbench/cost_shares.h"
 #include "engine/base/text.h"
@@ -401,4 +403,23 @@ TEST_CASE("what is selected is marked where it is, whatever names it") {
   CHECK(std::count(there.begin(), there.end(), "model.embed_tokens") == 0);
   CHECK(marks("operators=\"update(lm_head)\"") == std::vector<std::string>{"lm_head"});
   CHECK(marks("none").empty());
+}
+
+TEST_CASE("what is decided otherwise than in the kept plan is marked on its nodes") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  predicted(s, plans[1].model, plans[1].plan);
+  REQUIRE(s.apply({"keep", {}}).ok());
+  s.wait();
+  const auto changed = [&] {
+    std::vector<std::string> nodes = graph_marks(s.state());
+    std::erase_if(nodes, [](const std::string& id) { return !id.starts_with("changed "); });
+    return nodes;
+  };
+  CHECK(changed().empty());
+  REQUIRE(s.apply({"append", {{"statement", "trans lm_head out by tensor"}}}).ok());
+  s.wait();
+  INFO(to_json(*make_panel("problems", s.state())).dump());
+  const std::vector<std::string> marked = changed();
+  CHECK(std::count(marked.begin(), marked.end(), "changed lm_head") == 1);
+  CHECK(std::count(marked.begin(), marked.end(), "changed model.layers[*]") == 0);
 }

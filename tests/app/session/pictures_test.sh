@@ -23,5 +23,9 @@ for picture in $shown; do
   [ -s "$out/$name" ] || { say "$script does not make $name any more"; continue; }
   grep -q '</svg>' "$out/$name" || say "$name does not end"
 done
+if [ -x "$(dirname "$1")/planscope-desktop" ]; then
+  [ "$(head -c 8 "$out/desktop.png" | tail -c 7)" = "$(printf 'PNG\r\n\032\n')" ] || say "the window's picture is not made any more"
+fi
+[ -s docs/pictures/desktop.png ] || say "the README's picture is not there"
 [ "$all" -le 2000000 ] || say "the pictures have $all bytes together"
 exit $fail

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <condition_variable>
 #include <csignal>
+#include <filesystem>
 #include <mutex>
 #include <random>
 #include <set>
@@ -17,6 +18,8 @@
 #include "app/session/views.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "storage/draft_text.h"
+#include "storage/pending.h"
 #include "storage/workspace.h"
 #include "tests/app/session/scratch.h"
 #include "tests/app/session/steps.h"
@@ -415,13 +418,19 @@ TEST_CASE("a link opens what another session has on screen") {
   must(s, "expand transformer.h[*]");
   must(s, "colour time");
   must(s, "align share");
+  must(s, "lanes by=work");
+  const std::string lane = s.state().document()->shown->evaluation->made.program.classes[0].name;
+  must(s, "lane name=\"" + lane + "\" pin=on");
+  must(s, "select time=10.5..200 lane=\"" + lane + "\"");
   s.wait();
   const std::string link = to_json(*make_panel("link", s.state()))["link"];
   Session other({.workspace = scratch.file("w"), .cluster = "local"});
   must(other, "open link=\"" + link + "\"");
   other.wait();
   CHECK(to_json(*make_panel("link", other.state()))["link"] == link);
-  for (const char* panel : {"chips", "operator", "graph", "script"})
+  CHECK(other.state().time == s.state().time);
+  CHECK(other.state().lanes == s.state().lanes);
+  for (const char* panel : {"chips", "operator", "graph", "script", "area"})
     CHECK(to_json(*make_panel(panel, other.state())) == to_json(*make_panel(panel, s.state())));
 }
 
@@ -459,6 +468,47 @@ TEST_CASE("a draft that is restored does not overwrite what another program has 
   REQUIRE_FALSE(refused.ok());
   CHECK(to_string(refused.diagnostics).find("changed by another program") != std::string::npos);
   CHECK(scratch.read("a.plan") == "# theirs\n");
+}
+
+TEST_CASE("an edit that is made while another program has locked the workspace is not lost") {
+  const Scratch scratch;
+  const std::string file = scratch.file("w");
+  {
+    Session s({.workspace = file, .cluster = "dgx-h100x1", .patience = std::chrono::milliseconds(1)});
+    must(s, "open model=" + kModel);
+    Result<Database> other = Database::open(file, std::chrono::milliseconds(1));
+    REQUIRE(other->execute("BEGIN IMMEDIATE").ok());
+    const Result<Done> done = s.apply({"text", {{"text", kPlan}}});
+    REQUIRE(done.ok());
+    REQUIRE(done.diagnostics.size() == 1);
+    CHECK(done.diagnostics[0].what == "not in the workspace yet: another program has locked it");
+    REQUIRE(s.apply({"text", {{"text", kPlan + "# more\n"}}}).diagnostics.empty());  // it has been said
+    REQUIRE(other->execute("COMMIT").ok());
+    // Another program that begins meanwhile takes it in; it is this session's all the same.
+    { const Session beside({.workspace = file}); CHECK(beside.state().lost.empty()); }
+    CHECK_FALSE(std::filesystem::exists(pending_folder(file)));
+    must(s, "append \"# end\"");
+    SystemClock clock;
+    const Result<Workspace> w = Workspace::open(file, clock);
+    const Result<std::vector<DraftRow>> rows = w->drafts();
+    REQUIRE(rows->size() == 1);
+    CHECK(rows->front().text == kPlan + "# more\n# end\n");
+    REQUIRE(other->execute("BEGIN IMMEDIATE").ok());
+    must(s, "append \"# last\"");
+  }
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(pending_folder(file))) left.push_back(entry.path().string());
+  REQUIRE(left.size() == 1);
+  Result<DraftRow> waits = parse_draft(read_file_text(left[0]));
+  REQUIRE(waits.ok());
+  CHECK(waits->text == kPlan + "# more\n# end\n# last\n");
+  // As if its program had ended.
+  waits->process = {"nowhere", 1, 1};
+  REQUIRE(leave(file, *waits, left[0]).ok());
+  Session next({.workspace = file});
+  const State state = next.state();
+  REQUIRE(state.lost.size() == 1);
+  CHECK(state.lost[0].text == kPlan + "# more\n# end\n# last\n");
 }
 
 TEST_CASE("a draft that is restored into a plan with edits leaves them behind undo") {

@@ -68,7 +68,7 @@ void check_sums(const Evaluation& e, const Cluster& cluster) {
       double sent = 0;
       for (const CommunicationSum& m : s.communication) sent += m.sent_bytes;
       double simulated = 0;
-      for (const Traffic& m : t.traffic) simulated += static_cast<double>(m.sent.count);
+      for (const Traffic& m : t.traffic) simulated += m.sent;
       CHECK(sent == Approx(simulated));
     }
     const ClassSums& of_part = of_all.classes[c];

@@ -37,14 +37,19 @@ void check_sums(const Evaluation& e, const Cluster& cluster) {
     CHECK(told[key].count == sum.count);
     CHECK(told[key].bytes == sum.bytes);
   }
-  // What each device sends in collectives is what it is said to send.
+  // What all devices send is what the matrix has.
   double sent = 0, cells = 0;
   for (const ClassTimeline& c : e.simulation.classes)
     for (const Traffic& s : c.traffic)
-      if (s.kind != "send" && s.group > 1) sent += static_cast<double>(c.devices * s.sent.count);
-  for (const TrafficCell& c : t.cells)
-    if (t.communicators[static_cast<std::size_t>(c.communicator)].kind != "send") cells += c.bytes;
+      if (s.group > 1) sent += static_cast<double>(c.devices) * s.sent;
+  for (const TrafficCell& c : t.cells) cells += c.bytes;
   CHECK(cells == Approx(sent));
+  // No link carries more than it can: what is sent over a level takes as long as it does at least.
+  for (const LinkLoad& l : t.links) {
+    INFO(l.name);
+    const double interval_s = t.duration_us * 1e-6 / static_cast<double>(l.bytes.size());
+    for (const double b : l.bytes) CHECK(b <= l.bandwidth * interval_s * (1 + 1e-6));
+  }
 }
 
 }  // namespace
@@ -185,7 +190,8 @@ TEST_CASE("kinds, levels, senders and tensors each divide the communication") {
   const Evaluated s("llama_tiny", staged, "dgx-a100");
   const TrafficFacts whole = traffic(s.evaluation, s.cluster);
   std::set<std::string> kinds, levels;
-  for (const Communicator& c : whole.communicators) kinds.insert(c.kind), levels.insert(c.level_name);
+  for (const Communicator& c : whole.communicators) kinds.insert(c.kind);
+  for (const LinkLoad& l : whole.links) levels.insert(l.name);
   REQUIRE(kinds.size() > 1);
   double by_kind = 0, by_level = 0, by_class = 0, by_tensor = 0;
   for (const std::string& kind : kinds) by_kind += cells_of(traffic(s.evaluation, s.cluster, {.kinds = {kind}}));
@@ -199,6 +205,18 @@ TEST_CASE("kinds, levels, senders and tensors each divide the communication") {
   CHECK(by_level == Approx(cells_of(whole)));
   CHECK(by_class == Approx(cells_of(whole)));
   CHECK(by_tensor == Approx(cells_of(whole)));
+}
+
+TEST_CASE("a communicator names the devices of each of its groups") {
+  const Evaluated s("llama_tiny", "devices 4 as data=2 tensor=2\nlet L = model.layers[*]\ntrans * batch by data\nuse tp(L, tensor)\n",
+                    "dgx-a100");
+  std::map<std::string, std::vector<std::string>> groups;
+  for (const Communicator& c : traffic(s.evaluation, s.cluster).communicators) {
+    CHECK(std::ssize(c.members) == c.groups);
+    groups[c.over] = c.members;
+  }
+  CHECK(groups["tensor"] == std::vector<std::string>{"0–1", "2–3"});
+  CHECK(groups["data"] == std::vector<std::string>{"0, 2", "1, 3"});
 }
 
 TEST_CASE("no device sends to another one for longer than the step lasts") {
@@ -225,6 +243,6 @@ TEST_CASE("the pattern is written as CSV and as JSON") {
   REQUIRE(j["links"].size() == 1);
   double sent = 0, told = 0;  // by one of two devices that do the same
   for (const double b : j["links"][0]["bytes"]) told += b;
-  for (const Traffic& x : s.evaluation.simulation.traffic()) sent += static_cast<double>(x.sent.count);
+  for (const Traffic& x : s.evaluation.simulation.traffic()) sent += x.sent;
   CHECK(told == Approx(sent));
 }
