@@ -4,6 +4,8 @@
 #include <QMenu>
 #include <QMenuBar>
 
+#include "app/session/canvases/canvases.h"
+
 namespace planscope {
 
 namespace {
@@ -93,23 +95,15 @@ session::Panel Actions::sheet() const {
     row.command = row.id;
     p.rows.push_back(std::move(row));
   }
-  for (const auto& [keys, about] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"W, S", "zoom in and out, about the selection"},
-           {"A, D", "move left and right"},
-           {"F, Home", "fit the selection, then everything; everything"},
-           {", and .", "what comes before, what comes next"},
-           {"M, Escape", "mark a time, the last two span what is measured; take marks away"},
-           {"C, E", "in the timeline: the critical path; memory"},
-           {"Z, Shift+Z", "in the timeline: the view before, the view after"},
-           {"O, P, X", "in the timeline: fold the lane, pin it, show its devices"},
-           {"Shift+drag", "in the timeline: select a part of the step, to sum it"},
-           {"right click; Ctrl+drag", "what can be done with a thing; takes it along, onto another thing of any view"},
-           {"Up, Down", "the lane above, the lane below"},
-           {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"}}) {
-    session::TableRow row{.id = std::string("canvas ") + keys};
-    row.cells = {cell(keys), cell("in a picture"), cell(about), cell("")};
+  const auto add = [&](const std::string& id, const char* keys, const std::string& where, const char* about) {
+    session::TableRow row{.id = id};
+    row.cells = {cell(keys), cell(where), cell(about), cell("")};
     p.rows.push_back(std::move(row));
-  }
+  };
+  for (const session::CanvasInfo& c : session::canvases())
+    for (const session::CanvasKey& k : session::keys_of(c))
+      add("canvas " + std::string(c.id) + " " + k.keys, k.keys, std::string("in the picture ") + c.title, k.about);
+  add("canvas menu", "right click; Ctrl+drag", "in any picture", "what can be done with a thing; takes it along, onto another thing of any view");
   return p;
 }
 

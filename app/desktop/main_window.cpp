@@ -15,6 +15,7 @@
 #include <QTabBar>
 #include <QUrl>
 #include <algorithm>
+#include <utility>
 
 #include "app/desktop/canvas_widget.h"
 #include "app/desktop/chips.h"
@@ -26,6 +27,7 @@
 #include "app/desktop/start_page.h"
 #include "app/session/canvases/canvases.h"
 #include "app/session/layout.h"
+#include "app/session/link.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope {
@@ -35,6 +37,14 @@ namespace {
 constexpr int layout_version = 2;
 
 QString text(const std::string& s) { return QString::fromStdString(s); }
+
+// A link to the document in front, without its text: that is a draft, and comes back as one.
+QString link_to(const session::State& state) {
+  if (!state.document()) return {};
+  session::Link link = session::link_of(state);
+  link.text.clear();
+  return text(session::print(link));
+}
 
 std::string absolute(const std::string& path) { return QFileInfo(text(path)).absoluteFilePath().toStdString(); }
 
@@ -148,6 +158,7 @@ void MainWindow::show_state(const Shown& shown) {
     if (restoring_current_ < 0 || documents.empty()) return;  // the one that was asked for stays in front
     const auto at = static_cast<std::size_t>(std::clamp(restoring_current_, 0, static_cast<int>(documents.size()) - 1));
     run({"document", {{"number", std::to_string(documents[at].id)}}});
+    if (!look_.isEmpty()) run({"open", {{"link", std::exchange(look_, {}).toStdString()}}});
   }
 }
 
@@ -220,6 +231,7 @@ void MainWindow::remember_documents(const session::State& state) {
     memory_.add_recent(lines.last());
   }
   memory_.keep_open(lines, state.current);
+  memory_.keep_look(link_to(state));
   if (state.documents.empty()) start_->show_recent(memory_.recent());
 }
 
@@ -228,6 +240,7 @@ void MainWindow::restore_documents() {
   restoring_ = false;
   const QStringList lines = memory_.open();
   restoring_current_ = memory_.current();
+  look_ = memory_.look();
   restoring_count_ = 0;
   std::vector<session::LostDraft> lost = shown_.state.lost;
   for (const QString& line : lines) {

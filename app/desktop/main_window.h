@@ -147,6 +147,7 @@ class MainWindow : public QMainWindow {
   int restoring_current_ = 0;  // -1: what was asked for
   std::optional<session::Invocation> asked_;
   std::size_t restoring_count_ = 0;
+  QString look_;  // of the document that will be in front, until it is
   std::map<QString, Pane> panes_;  // by panel
   QMenuBar* menu_bar_ = nullptr;
   ChipRow* chips_ = nullptr;

@@ -52,7 +52,7 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
   page->setObjectName("centre");
   auto* layout = new QVBoxLayout(page);
   layout->setContentsMargins(16, 12, 16, 12);
-  auto* heading = new QLabel(tr("Open a model and a plan, or drop them here (.pt2, .plan, a cluster's .json)"));
+  auto* heading = new QLabel(tr("Open a model and a plan, or drop a model with its plan here (.pt2, .plan)"));
   heading->setObjectName("heading");
   heading->setWordWrap(true);
   layout->addWidget(heading);

@@ -9,13 +9,20 @@
 #include <QStyleFactory>
 #include <optional>
 
+#include "viz/canvas/theme.h"
+
 namespace planscope {
 
 const Colours& colours(Theme theme) {
-  static constexpr Colours dark{"#16191d", "#1d2126", "#23282e", "#333a42", "#dfe4ea", "#98a2ae",
-                                "#4ea1f3", "#2b4766", "#62c073", "#ee7a72", "#e0b050", "#c9d6e6"};
-  static constexpr Colours light{"#eceff2", "#ffffff", "#f3f5f7", "#cfd6dd", "#1b2128", "#5a6570",
-                                 "#1565c0", "#cfe3f8", "#1f7a33", "#b3261e", "#8a5a00", "#22364d"};
+  static const auto of = [](const viz::Theme& t) {
+    const auto text = [](viz::Colour c) { return QString::fromStdString(viz::hex_text(c)); };
+    const viz::ScriptColours& s = t.script;
+    return Colours{text(t.ground),    text(t.background), text(t.raised), text(t.line),    text(t.text),
+                   text(t.dim),       text(t.accent),     text(t.selection), text(t.good), text(t.bad),
+                   text(t.warning),   text(t.code),       text(s.word),   text(s.policy),  text(s.task),
+                   text(s.open),      text(s.figure),     text(s.comment)};
+  };
+  static const Colours dark = of(viz::dark_theme()), light = of(viz::light_theme());
   return theme == Theme::dark ? dark : light;
 }
 
@@ -85,7 +92,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 #heading { color: @text; font-weight: 600; }
 #hint { color: @dim; }
 )";
-  const std::pair<const char*, const char*> names[] = {{"@background", c.background},
+  const std::pair<const char*, QString> names[] = {{"@background", c.background},
                                                        {"@panel", c.panel},
                                                        {"@raised", c.raised},
                                                        {"@line", c.line},
@@ -153,7 +160,7 @@ void apply_style(QApplication& application, Theme theme, double scale) {
   application.setFont(font);
   const Colours& c = colours(theme);
   QPalette palette;
-  const auto set = [&](QPalette::ColorRole role, const char* colour) { palette.setColor(role, QColor(colour)); };
+  const auto set = [&](QPalette::ColorRole role, const QString& colour) { palette.setColor(role, QColor(colour)); };
   set(QPalette::Window, c.panel), set(QPalette::Base, c.panel), set(QPalette::AlternateBase, c.raised),
       set(QPalette::Button, c.raised);
   set(QPalette::WindowText, c.text), set(QPalette::Text, c.text), set(QPalette::ButtonText, c.text),

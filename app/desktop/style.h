@@ -1,5 +1,7 @@
 #pragma once
-// Colours and fonts of the window, in step with those of the canvases (viz/timeline/draw.h).
+// Colours and fonts of the window. The colours are those of viz/canvas/theme.h.
+#include <QString>
+
 #include "viz/canvas/imgui_host.h"
 
 class QApplication;
@@ -10,7 +12,8 @@ namespace planscope {
 enum class Theme { dark, light };
 
 struct Colours {  // "#rrggbb", for style sheets and rich text
-  const char *background, *panel, *raised, *line, *text, *dim, *accent, *selection, *ok, *bad, *warning, *code;
+  QString background, panel, raised, line, text, dim, accent, selection, ok, bad, warning, code;
+  QString script_word, script_policy, script_task, script_open, script_figure, script_comment;
 };
 
 const Colours& colours(Theme theme);

@@ -27,6 +27,10 @@ void WindowMemory::keep_open(const QStringList& lines, int current) {
   settings_->sync();  // also a kill -9 finds it
 }
 
+void WindowMemory::keep_look(const QString& link) {
+  if (link != look()) settings_->setValue("look", link);
+}
+
 void WindowMemory::add_recent(const QString& line) {
   QStringList all = recent();
   if (!all.isEmpty() && all.first() == line) return;

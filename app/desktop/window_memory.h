@@ -21,6 +21,8 @@ class WindowMemory {
   QStringList open() const { return value("open").toStringList(); }  // `open …` lines of a session script
   int current() const { return value("current", 0).toInt(); }
   void keep_open(const QStringList& lines, int current);
+  QString look() const { return value("look").toString(); }  // a link: what was selected and how it was looked at
+  void keep_look(const QString& link);
 
   QStringList recent() const { return value("recent").toStringList(); }
   void add_recent(const QString& line);

@@ -75,6 +75,22 @@ Result<Done> FileRules::check(const session::Invocation& i) const {
   return Done{};
 }
 
+Result<Done> FileRules::check(const session::Invocation& i, const session::State& s, int document) const {
+  std::vector<std::string> meant;
+  if (i.id == "prefer" && i.get("name") == "cluster") meant.push_back(i.get("value"));
+  if (i.id == "save" && !i.has("path"))
+    for (const session::Document& d : s.documents)
+      if ((document > 0 ? d.id == document : &d == s.document()) && !d.path.empty()) meant.push_back(d.path);
+  if (i.id == "restore")
+    for (const session::LostDraft& l : s.lost)
+      if (std::to_string(l.id) == i.get("draft"))
+        for (const std::string& file : {l.model, l.path, l.cluster})
+          if (!file.empty()) meant.push_back(file);
+  for (const std::string& file : meant)
+    if (const Result<Done> fine = check(file); !fine.ok()) return fine;
+  return check(i);
+}
+
 Result<Done> check_upload_name(const std::string& name) {
   const bool plain = !name.empty() && name.size() <= 128 && name[0] != '.' && printable(name) == name &&
                      name.find_first_of("/\\") == std::string::npos;

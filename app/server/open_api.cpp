@@ -88,10 +88,10 @@ Json panel_paths() {
       parameter("full", "query", "with it: the whole panel, as renderers need it; without: the values",
                 {{"type", "boolean"}}),
       parameter("wait", "query", "seconds, at most 600, to wait until nothing runs any more", {{"type", "number"}})};
-  const Json info = {{"type", "object"}, {"required", {"id", "title"}}};
+  const Json info = {{"type", "object"}, {"required", {"id", "title", "side", "group", "shown"}}};
   return {{"/api/panels",
            {{"get", operation("The panels that there are",
-                              tagged({{"200", json_answer("their ids and titles", array_in("panels", info))}}))}}},
+                              tagged({{"200", json_answer("their ids and titles, and where they have their place", array_in("panels", info))}}))}}},
           {"/api/panels/{name}",
            {{"get", operation("One panel of the session, as `show NAME json` prints it; the header Planscope-Revision "
                               "names the state that it is of",
@@ -103,7 +103,7 @@ Json canvas_paths() {
   std::vector<std::string> ids;
   for (const session::CanvasInfo& c : session::canvases()) ids.push_back(c.id);
   const Json name = Json::array({parameter("name", "path", "of the canvas", strings(ids))});
-  const Json info = {{"type", "object"}, {"required", {"id", "scene", "title", "twin", "empty", "model"}}};
+  const Json info = {{"type", "object"}, {"required", {"id", "scene", "title", "twin", "empty", "keys", "model"}}};
   const Json bytes = {{"description", "the model, in the binary form of viz"},
                       {"content", {{"application/octet-stream", Json::object()}}}};
   return {{"/api/canvases",
@@ -171,7 +171,7 @@ Json other_paths() {
                           tagged({{"200", json_answer("the selection",
                                                       {{"type", "object"},
                                                        {"required", {"document", "operators", "tensor", "place",
-                                                                     "statement", "time", "front"}}})}}))}}},
+                                                                     "statement", "time", "theme", "front"}}})}}))}}},
       {"/api/samples",
        {{"get",
          operation("The sample models with their plans, as a whole panel",

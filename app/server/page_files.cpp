@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "viz/canvas/theme.h"
+
 namespace planscope::server {
 
 namespace fs = std::filesystem;
@@ -38,6 +40,7 @@ PageFiles::PageFiles(const std::string& folder) {
     files_["/" + fs::relative(i->path(), folder, ec).generic_string()] =
         std::make_shared<const Body>(type_of(i->path()), bytes.str());
   }
+  if (built()) files_["/theme.css"] = std::make_shared<const Body>(type_of("theme.css"), viz::theme_css());
 }
 
 BodyPtr PageFiles::find(const std::string& path) const {

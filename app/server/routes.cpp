@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "app/server/on_pool.h"
+#include "app/session/layout.h"
 #include "app/session/panel_wire.h"
 #include "app/session/samples.h"
 #include "engine/base/text.h"
@@ -30,7 +31,11 @@ Answer made(const Made& m) {
 
 Answer panel_list() {
   Json all = Json::array();
-  for (const session::PanelInfo& p : session::panels()) all.push_back({{"id", p.id}, {"title", p.title}});
+  for (const session::PanelPlace& place : session::shipped_layout())
+    for (const session::PanelInfo& p : session::panels())
+      if (place.panel == p.id)
+        all.push_back({{"id", p.id}, {"title", p.title}, {"side", to_string(place.side)}, {"group", place.group},
+                       {"shown", place.shown}});
   return answer_of(200, {{"panels", std::move(all)}});
 }
 
@@ -277,7 +282,7 @@ asio::awaitable<Answer> Routes::command(const Json& body) {
   int document = 0;
   if (body.contains("document") && body["document"].is_number_integer()) document = body["document"].get<int>();
   auto run = [&]() -> Result<Done> {
-    if (const Result<Done> fine = rules_.check(*i); !fine.ok()) return fine;
+    if (const Result<Done> fine = rules_.check(*i, host_.state(), document); !fine.ok()) return fine;
     return host_.run(*i, document);
   };
   const Result<Done> done = co_await on(commands_, run);

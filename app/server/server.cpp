@@ -117,6 +117,16 @@ asio::awaitable<void> Server::Parts::accept() {
   }
 }
 
+// What other programs add to the workspace is seen within two seconds, as in the window.
+static asio::awaitable<void> look_around(asio::io_context& io, Sessions& sessions) {
+  asio::steady_timer timer(io);
+  for (Error e; !e;) {
+    timer.expires_after(std::chrono::seconds(2));
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
+    sessions.look_around();
+  }
+}
+
 // What uploads have left that ended with an earlier server.
 static void remove_parts(const std::string& uploads) {
   std::error_code ec;
@@ -147,6 +157,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
                                               .tls = p->tls.has_value()});
   remove_parts(s.uploads);
   asio::co_spawn(p->io, p->accept(), asio::detached);
+  asio::co_spawn(p->io, look_around(p->io, *p->sessions), asio::detached);
   p->thread = std::thread([io = &p->io] { io->run(); });
   return std::unique_ptr<Server>(new Server(std::move(p)));
 }

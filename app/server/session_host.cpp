@@ -130,11 +130,14 @@ Made SessionHost::canvases() {
     const session::CanvasWords words = session::words_of(c, s);
     const session::Document* d = s.document();
     const bool set = d && d->views.contains(c.id);
+    Json keys = Json::array();
+    for (const session::CanvasKey& k : session::keys_of(c)) keys.push_back({{"keys", k.keys}, {"about", k.about}});
     out.push_back({{"id", c.id},
                    {"scene", c.scene},
                    {"title", c.title},
                    {"twin", c.twin},
                    {"empty", words.empty},
+                   {"keys", std::move(keys)},
                    {"model", etag.empty() ? Json() : Json(etag)},
                    {"view", set ? Json::parse(d->views.at(c.id)) : Json()},
                    {"current", words.stale.empty()},
@@ -180,6 +183,7 @@ Made SessionHost::selection() {
                      {"place", it.place},
                      {"statement", it.statement},
                      {"time", std::move(time)},
+                     {"theme", s.preferences.get("theme")},
                      {"front", {{"panel", s.front.panel}, {"canvas", s.front.canvas}, {"asked", s.front.asked}}}}),
           now};
 }

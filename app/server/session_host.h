@@ -42,6 +42,7 @@ class SessionHost {
   // `document`: the number of the one that the command is for, whichever is the current one; 0: that. One caller at a
   // time.
   Result<Done> run(const session::Invocation&, int document);
+  session::State state() const { return session_.state(); }
   bool refresh();  // looks at what other programs have done to the workspace
   void wait();     // until everything that was begun has ended
   void end_jobs();

@@ -46,6 +46,13 @@ void Sessions::remove_unused() {
   ended_.erase(first_unused, ended_.end());
 }
 
+void Sessions::look_around() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [name, one] : all_)
+    if (one->listen.use_count() > 1)
+      boost::asio::post(looking_, [held = Held{one.get(), one->hold}] { held.session->host.refresh(); });
+}
+
 Result<std::string> Sessions::begin() {
   std::unique_ptr<One> made = make();
   const std::lock_guard lock(mutex_);

@@ -54,6 +54,7 @@ class Sessions {
   Result<std::string> begin();                // takes as long as it takes to open the workspace. On any thread
   Result<Done> end(const std::string& name);  // takes as long as its jobs need to end. On any thread
   Json list();                                // [{session, documents: [names], pages}]
+  void look_around();                         // for what other programs have done, in sessions that pages show
 
  private:
   std::unique_ptr<One> make();
@@ -71,6 +72,7 @@ class Sessions {
   One* main_ = nullptr;
   int begun_ = 1;
   boost::asio::thread_pool removing_{1};  // a session that goes waits for its threads
+  boost::asio::thread_pool looking_{1};
 };
 
 }  // namespace planscope::server

@@ -123,6 +123,7 @@ async function set(cluster, text) {
   await ask("/api/commands", { line: `cluster ${cluster}` });
   const written = await ask("/api/commands", { id: "text", arguments: { text } });
   if (written.status !== 200) throw new Error(written.text);
+  await ask("/api/commands", { id: "keep", arguments: {} }); // what edits are compared with
   await ask("/api/panels/chips?wait=60");
 }
 
@@ -157,7 +158,11 @@ async function pageFigures() {
     const before = await page.locator('.top [data-fact="step_us"]').textContent();
     const typed = performance.now();
     await page.keyboard.insertText("trans L recompute\n");
-    await changed(page, [before, false]);
+    await page.waitForFunction(
+      () => /step [-+]/.test(document.querySelector('.top [data-fact="preview"]:not(.old)')?.textContent ?? ""),
+      null,
+      { polling: "raf" },
+    );
     figures.edit.push(performance.now() - typed);
     await page.keyboard.press("Control+z");
     await changed(page, [before, true]);

@@ -5,7 +5,7 @@ import { api, Away, type Fresh, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
 import { Commands, type Typed } from "./commands";
 import { ContextMenu } from "./context_menu";
-import { aboveAll, Dock, hiddenAtFirst, orderOf, placeOf, Splitter } from "./docks";
+import { Dock, dockOf, Splitter } from "./docks";
 import { debounced, h } from "./dom";
 import { Menus } from "./menus";
 import { Messages } from "./messages";
@@ -32,6 +32,7 @@ export class App {
   );
   readonly menus = new Menus(() => this.commands.all());
   readonly panels = new Map<string, PanelView>();
+  private above = ""; // the panel whose figures are always seen
   readonly canvases = new Map<string, CanvasView>();
   readonly docks = new Map<string, Dock>();
   private readonly splitters: Splitter[] = [];
@@ -43,6 +44,7 @@ export class App {
     tensor: "",
     place: "",
     statement: 0,
+    theme: "system",
     front: { panel: "", canvas: "", asked: 0 },
   };
   private shown = 0; // the revision of the selection
@@ -60,8 +62,8 @@ export class App {
     const narrow = innerWidth < 1300;
     for (const [name, label] of Object.entries(docks)) this.docks.set(name, new Dock(name, label, this.view));
     this.addCentre(canvases, samples);
-    const ordered = [...panels].sort((a, b) => orderOf(a.id) - orderOf(b.id));
-    for (const p of ordered) if (p.id !== aboveAll) this.addPanel(p, canvases);
+    this.above = panels.find((p) => p.side === "top")?.id ?? "";
+    for (const p of panels) if (p.side !== "top") this.addPanel(p, dockOf(p, panels));
     this.splitters.push(
       new Splitter("left", true, narrow ? 210 : 250, 1, grid, this.view),
       new Splitter("right", true, narrow ? 270 : 340, -1, grid, this.view),
@@ -156,7 +158,7 @@ export class App {
       "p",
       { class: "lead" },
       "Open a sample with Enter or a double click, or drop files here: " +
-        "a model (.pt2), a plan (.plan), a cluster (.json).",
+        "a model (.pt2), with its plan (.plan) or without.",
     );
     centre?.add({
       id: "start",
@@ -167,14 +169,10 @@ export class App {
     });
   }
 
-  private addPanel(p: PanelInfo, canvases: CanvasInfo[]): void {
+  private addPanel(p: PanelInfo, dock: string): void {
     const view = new PanelView(p.id, p.title, this.panelHost());
     this.panels.set(p.id, view);
-    const place = placeOf(
-      p.id,
-      canvases.some((c) => c.twin === p.id),
-    );
-    this.docks.get(place)?.add(
+    this.docks.get(dock)?.add(
       {
         id: p.id,
         title: p.title,
@@ -182,7 +180,7 @@ export class App {
         shown: () => void this.refresh(),
         focus: () => view.focus(),
       },
-      hiddenAtFirst.has(p.id),
+      p.side === "start",
     );
   }
 
@@ -270,7 +268,7 @@ export class App {
       api.commands(),
       api.canvases(),
       api.selection(),
-      api.panel(aboveAll),
+      api.panel(this.above),
       ...seen.map((p) => api.panel(p.id)),
     ]);
     this.commands.set(commands);
@@ -278,6 +276,7 @@ export class App {
     this.menus.refresh();
     const before = this.selection;
     this.selection = selection.value;
+    if (before.theme !== this.selection.theme) this.redraw();
     const mine = this.commands.hasRun(this.shown, selection.revision);
     this.shown = selection.revision;
     this.showFigures(figures.value);
@@ -321,7 +320,8 @@ export class App {
   }
 
   dark(): boolean {
-    const chosen = this.view.state.theme;
+    const preferred = this.selection.theme === "system" ? undefined : this.selection.theme;
+    const chosen = this.view.state.theme ?? preferred; // this page's own, else the session's
     return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   }
 

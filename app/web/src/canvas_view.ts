@@ -2,6 +2,7 @@
 // the commands that come back. Its twin, a table with the same rows, is named for those who do not see it.
 import { api } from "./api";
 import { debounced, h } from "./dom";
+import { carries, dropped, take } from "./drag";
 import type { CanvasInfo } from "./types";
 import { canvasModule, withText, type Module } from "./wasm";
 
@@ -56,6 +57,9 @@ export class CanvasView {
       onpointerleave: () => this.input(-1, -1, 0, outside, ""),
       onkeydown: (e: KeyboardEvent) => this.onKey(e),
       oncontextmenu: (e: MouseEvent) => this.onMenu(e),
+      ondragstart: (e: DragEvent) => this.onDragStart(e),
+      ondragover: (e: DragEvent) => carries(e) && e.preventDefault(),
+      ondrop: (e: DragEvent) => this.onDrop(e),
     });
     this.picture.addEventListener("wheel", (e) => this.onWheel(e), { passive: false });
     this.picture.addEventListener("contextrestored", () => this.drawSoon()); // the browser had lost the picture
@@ -214,6 +218,8 @@ export class CanvasView {
     this.keyLast = false;
     if (e.button !== 0) return;
     this.picture.focus();
+    this.picture.draggable = this.takesAlong(e);
+    if (this.picture.draggable) return; // a drag, or a click after all
     this.picture.setPointerCapture(e.pointerId);
     if (e.pointerType === "touch") this.touches.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
     const last = this.lastPress;
@@ -226,6 +232,8 @@ export class CanvasView {
   private onUp(e: PointerEvent): void {
     if (e.button !== 0 && e.type !== "pointercancel") return;
     this.touches.delete(e.pointerId);
+    if (this.picture.draggable) this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | pressed, "");
+    this.picture.draggable = false;
     this.pressing = false;
     this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | released, "");
   }
@@ -237,6 +245,36 @@ export class CanvasView {
     this.input(e.offsetX, e.offsetY, -delta / unit, this.modifiers(e), "");
   }
 
+  // With Ctrl alone, where the scene itself has no use for it.
+  private takesAlong(e: PointerEvent): boolean {
+    const m = this.module;
+    if (!m || !this.scene || !this.model || this.modifiers(e) !== control) return false;
+    return m._scene_moves(this.scene, e.offsetX, e.offsetY) === 0;
+  }
+
+  private onDragStart(e: DragEvent): void {
+    const line = this.lineAt(e);
+    if (line) take(e, line);
+    else e.preventDefault();
+  }
+
+  private onDrop(e: DragEvent): void {
+    this.picture.draggable = false;
+    const line = dropped(e, this.lineAt(e));
+    if (line) this.host.run(line, e.clientX, e.clientY);
+  }
+
+  // That selects what is there; undefined: nothing is.
+  private lineAt(e: MouseEvent): string | undefined {
+    const m = this.module;
+    if (!m || !this.scene || !this.model) return undefined;
+    const click = (buttons: number) =>
+      withText(m, "", (at) => m.UTF8ToString(m._scene_input(this.scene, e.offsetX, e.offsetY, 0, buttons, at)));
+    const lines = (click(pressed) + "\n" + click(released)).split("\n").filter((l) => l);
+    this.drawSoon();
+    return lines.at(-1);
+  }
+
   // What a click there selects is what the menu is of; by a key it is of what is selected.
   private onMenu(e: MouseEvent): void {
     e.preventDefault();
@@ -244,13 +282,7 @@ export class CanvasView {
       const box = this.picture.getBoundingClientRect();
       return this.host.menuOfSelection(box.x + box.width / 2, box.y + box.height / 2);
     }
-    const m = this.module;
-    if (!m || !this.scene || !this.model) return;
-    const click = (buttons: number) =>
-      withText(m, "", (at) => m.UTF8ToString(m._scene_input(this.scene, e.offsetX, e.offsetY, 0, buttons, at)));
-    const lines = (click(pressed) + "\n" + click(released)).split("\n").filter((l) => l);
-    this.drawSoon();
-    this.host.menu(lines.at(-1) ?? "select none", e.clientX, e.clientY);
+    if (this.module && this.scene && this.model) this.host.menu(this.lineAt(e) ?? "select none", e.clientX, e.clientY);
   }
 
   private onKey(e: KeyboardEvent): void {

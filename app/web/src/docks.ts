@@ -1,6 +1,6 @@
-// Where things are: docks of tabs in a grid, with splitters between them. Which panel is in which dock is said here by
-// name; one that is not named goes where the others are.
+// Where things are: docks of tabs in a grid, with splitters between them.
 import { h } from "./dom";
+import type { PanelInfo } from "./types";
 import type { View } from "./view_state";
 
 export interface Tab {
@@ -11,28 +11,12 @@ export interface Tab {
   focus(): void;
 }
 
-// The shipped layout, each dock's tabs in order. A panel that is not named is a tab at the right, or, if it is the twin of
-// a canvas, with the lists.
-const layout: Record<string, string[]> = {
-  left: ["modules", "documents", "workspace"],
-  script: ["script", "constraints"],
-  lower: ["problems", "planner", "runs", "compare", "jobs", "edges", "timeline"],
-  right: ["operator", "tensor", "statement", "place", "verify", "history", "templates"],
-};
-export const aboveAll = "chips";
-export const hiddenAtFirst = new Set(["commands", "drafts"]); // reached by their commands
-
-export function placeOf(panel: string, isTwin: boolean): string {
-  const named = Object.entries(layout).find(([, panels]) => panels.includes(panel));
-  return named?.[0] ?? (isTwin ? "lower" : "right");
-}
-
-// Of panels of one dock: those that are named come first.
-export function orderOf(panel: string): number {
-  const at = Object.values(layout)
-    .map((panels) => panels.indexOf(panel))
-    .find((i) => i >= 0);
-  return at ?? 100;
+// The dock of a panel, by its place in the layout that the session ships with: of the groups at the bottom the first is a
+// dock of its own, the others are tabs of one.
+export function dockOf(panel: PanelInfo, all: PanelInfo[]): string {
+  if (panel.side === "left") return "left";
+  if (panel.side !== "bottom") return "right";
+  return panel.group === all.find((p) => p.side === "bottom")?.group ? "script" : "lower";
 }
 
 export class Dock {

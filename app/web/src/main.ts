@@ -9,8 +9,14 @@ if (url.searchParams.has("token")) {
   history.replaceState(null, "", url);
 }
 
+// The colours of both surfaces are one table, which the server knows.
+const theme = h("link", { rel: "stylesheet", href: "/theme.css" });
+const themed = new Promise((done) => ["load", "error"].forEach((end) => theme.addEventListener(end, done, { once: true })));
+document.head.append(theme);
+
 const root = document.getElementById("app");
 if (root) {
+  await themed;
   const app = new App();
   app.start(root).catch((e: unknown) => {
     root.replaceChildren(h("p", { class: "lead", role: "alert" }, `The page could not start: ${String(e)}`));

@@ -7,7 +7,7 @@ import { Overlay } from "./overlay";
 import { Palette } from "./palette";
 import { Table } from "./render/table";
 import { showSessions } from "./session_list";
-import type { Panel } from "./types";
+import type { CanvasInfo, Panel } from "./types";
 
 function save(blob: Blob | null, name: string): void {
   if (!blob) return;
@@ -16,7 +16,7 @@ function save(blob: Blob | null, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-function sheet(app: App): Panel {
+function sheet(app: App, canvases: CanvasInfo[]): Panel {
   const cell = (text: string) => ({ value: text, text });
   const rows = app.commands.all().map((a) => ({
     id: a.id,
@@ -24,11 +24,20 @@ function sheet(app: App): Panel {
     tone: a.reason ? ("dim" as const) : ("plain" as const),
     command: a.id,
   }));
+  const inPictures = canvases.flatMap((c) =>
+    c.keys.map((k) => ({
+      id: `canvas ${c.id} ${k.keys}`,
+      cells: [cell(k.keys), cell(`in the picture ${c.title}`), cell(k.about), cell("")],
+      tone: "plain" as const,
+      command: "",
+    })),
+  );
   const columns = ["Keys", "Command", "What it does", "Not now, because"].map((title, i) => ({ id: String(i), title }));
-  return { id: "sheet", title: "Commands and shortcuts", kind: "table", current: true, facts: [], columns, rows };
+  return { id: "sheet", title: "Commands and shortcuts", kind: "table", current: true, facts: [], columns, rows: [...rows, ...inPictures] };
 }
 
-function showSheet(app: App): void {
+async function showSheet(app: App): Promise<void> {
+  const canvases = await api.canvases();
   const start = (id: string) => {
     const action = app.commands.all().find((a) => a.id === id);
     if (!action || action.reason) return;
@@ -37,7 +46,7 @@ function showSheet(app: App): void {
   };
   const table = new Table("Commands and shortcuts", start);
   const overlay = new Overlay("sheet", "Commands and shortcuts", h("h2", {}, "Commands and shortcuts"), table.element);
-  table.show(sheet(app));
+  table.show(sheet(app, canvases));
   table.focus();
 }
 
@@ -216,7 +225,7 @@ export function ownCommands(app: App): OwnCommand[] {
       menu: "Help",
       keys: "F1; ?",
       about: "The list of everything that can be done",
-      run: () => showSheet(app),
+      run: () => void app.commands.guarded(() => showSheet(app)),
     },
   ];
 }

@@ -84,6 +84,9 @@ export interface Panel {
 export interface PanelInfo {
   id: string;
   title: string;
+  side: "top" | "left" | "right" | "bottom" | "start";
+  group: number; // panels of one group are tabs of each other
+  shown: boolean;
 }
 export interface SessionInfo {
   session: string; // its name
@@ -96,6 +99,7 @@ export interface CanvasInfo {
   title: string;
   twin: string;
   empty: string;
+  keys: { keys: string; about: string }[]; // that mean something in it
   model: string | null;
   view: unknown; // that a command has set last; null: none has
   current: boolean;
@@ -146,5 +150,6 @@ export interface Selection {
   tensor: string;
   place: string;
   statement: number;
+  theme: "system" | "dark" | "light"; // as the session's preferences have it
   front: { panel: string; canvas: string; asked: number }; // what was asked to the front, and how many times so far
 }

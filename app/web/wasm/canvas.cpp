@@ -134,6 +134,12 @@ int scene_load(int id, const char* bytes, int size) {
 
 void scene_mark(int id, const char* ids) { scenes().at(id).scene->mark(words(ids, '\n')); }
 
+// Whether Control and a drag from there is the scene's own.
+int scene_moves(int id, double x, double y) {
+  const Hosted& h = scenes().at(id);
+  return h.scene->moves_what_is_at({x, y}, area(h.size)) ? 1 : 0;
+}
+
 // `buttons`: 1 pressed, 2 released, 4 the second press of two, 8 Shift, 16 Control, 32 the mouse is outside.
 const char* scene_input(int id, double x, double y, double wheel, int buttons, const char* keys) {
   Hosted& h = scenes().at(id);

@@ -1,6 +1,7 @@
 // Tables and trees: sorted by a click on a head, filtered, walked by the keyboard. Short tables wrap their texts; of
 // others only the rows that can be seen are elements.
 import { copyText, h } from "../dom";
+import { carries, dropped, take } from "../drag";
 import type { Cell, Column, Panel, Row } from "../types";
 import type { Body } from "./body";
 import { signOf } from "./chips";
@@ -8,7 +9,6 @@ import { quoted } from "./form";
 import { asText, shownRows, type ShownRow, type Sorting } from "./rows";
 
 const rowHeight = 22;
-const lineType = "application/x-planscope-line"; // of what is dragged: the line that selects it
 const rowsForAFilter = 12;
 const widest = 340;
 const narrowest = 120; // of a column whose texts wrap
@@ -56,7 +56,7 @@ export class Table implements Body {
         oncontextmenu: (e: MouseEvent) => this.onMenu(e),
         onpaste: (e: ClipboardEvent) => this.onPaste(e),
         ondragstart: (e: DragEvent) => this.onDragStart(e),
-        ondragover: (e: DragEvent) => this.isLine(e) && e.preventDefault(),
+        ondragover: (e: DragEvent) => carries(e) && e.preventDefault(),
         ondrop: (e: DragEvent) => this.onDrop(e),
       },
       this.head,
@@ -266,22 +266,14 @@ export class Table implements Body {
     input.select();
   }
 
-  private isLine(event: DragEvent): boolean {
-    return event.dataTransfer?.types.includes(lineType) ?? false;
-  }
-
   private onDragStart(event: DragEvent): void {
     const row = this.rowAt(event)?.row;
-    if (row?.command) event.dataTransfer?.setData(lineType, row.command);
+    if (row?.command) take(event, row.command);
   }
 
   private onDrop(event: DragEvent): void {
-    const what = event.dataTransfer?.getData(lineType);
-    const onto = this.rowAt(event)?.row.command;
-    if (!what) return; // a file, perhaps
-    event.preventDefault();
-    event.stopPropagation();
-    if (onto) this.run(`drag what=${quoted(what)} onto=${quoted(onto)}`);
+    const line = dropped(event, this.rowAt(event)?.row.command);
+    if (line) this.run(line);
   }
 
   private onPaste(event: ClipboardEvent): void {
