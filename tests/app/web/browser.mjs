@@ -73,6 +73,7 @@ export function figure(page, id) {
 // Writes the plan anew. It ends once the page shows a state of the session that has the text, so that no figure of the
 // text before is taken for one of this.
 export async function write(page, text) {
+  if (!(await page.locator(".editor .cm-content").isVisible())) await page.locator("#tab-script-script").click();
   await page.locator(".editor .cm-content").click();
   await page.keyboard.press("Control+A");
   await page.keyboard.insertText(text);
