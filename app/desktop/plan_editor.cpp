@@ -81,7 +81,9 @@ PlanEditor::PlanEditor(QWidget* parent)
   completer_->popup()->setFont(font());
   completer_->popup()->setAccessibleName(tr("Completions"));
   connect(completer_, qOverload<const QModelIndex&>(&QCompleter::activated), this,
-          [this](const QModelIndex& index) { insert_completion(index.data(Qt::UserRole).toString()); });
+          [this](const QModelIndex& index) {
+            if (is_offered()) insert_completion(index.data(Qt::UserRole).toString());
+          });
   connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { lay_out(); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
     if (dy != 0)
@@ -385,6 +387,11 @@ void PlanEditor::show_completions() {
   at.setWidth(qMin(460, completer_->popup()->sizeHintForColumn(0) + 30));
   completer_->complete(at);
   completer_->popup()->setCurrentIndex(completions_->index(0, 0));
+  offered_text_ = text, offered_at_ = cursor;
+}
+
+bool PlanEditor::is_offered() const {
+  return !textCursor().hasSelection() && textCursor().position() == offered_at_ && toPlainText() == offered_text_;
 }
 
 void PlanEditor::insert_completion(const QString& text) {
@@ -396,7 +403,8 @@ void PlanEditor::insert_completion(const QString& text) {
 }
 
 void PlanEditor::keyPressEvent(QKeyEvent* event) {
-  const bool open = completer_->popup()->isVisible();
+  const bool open = completer_->popup()->isVisible() && is_offered();
+  if (!open) completer_->popup()->hide();  // it was of another text, or place
   if (open && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Tab)) {
     const QModelIndex chosen = completer_->popup()->currentIndex();
     completer_->popup()->hide();

@@ -54,6 +54,7 @@ class PlanEditor : public QPlainTextEdit {
  private:
   void mark_lines();
   void insert_completion(const QString& text);
+  bool is_offered() const;  // the completions that are shown are of the text and the place of the cursor as they stand
   const session::Mark* worst_at(int line) const;
   int position_of(const session::Mark& mark, int byte) const;  // in the document
   QString tooltip_at(const QPoint& at) const;
@@ -74,6 +75,8 @@ class PlanEditor : public QPlainTextEdit {
   QCompleter* completer_;
   QStandardItemModel* completions_;
   int completion_from_ = 0;  // position in the document
+  QString offered_text_;     // that the completions are of, and the place of the cursor then
+  int offered_at_ = -1;
   bool showing_ = false;
   QString last_;  // the text that was told or shown last
 };

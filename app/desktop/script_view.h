@@ -18,7 +18,9 @@ class ScriptView : public QWidget {
   void show_panel(const session::Panel& panel);
   void show_text(int document, const QString& text);  // that the session holds; nothing newer has been typed
   void set_theme(Theme theme) { editor_->set_theme(theme); }
-  void set_writable(bool writable) { editor_->setReadOnly(!writable); }
+  void set_writable(bool writable) {
+    if (writable == editor_->isReadOnly()) editor_->setReadOnly(!writable);  // which begins the input method anew
+  }
   PlanEditor* editor() const { return editor_; }
   FindBar* find() const { return find_; }
 

@@ -107,6 +107,16 @@ TEST_CASE_METHOD(WindowFixture, "completion offers statements, axes, modules and
   CHECK(editor().toPlainText().endsWith("data\ntrans"));
 }
 
+TEST_CASE_METHOD(WindowFixture, "completions of another place are not taken") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "\"");
+  type_at_end(editor(), "tra");
+  QTest::keyClick(&editor(), Qt::Key_Left);  // the list is of what stood before the cursor then
+  QTest::keyClick(&editor(), Qt::Key_Return);
+  settle();
+  CHECK(editor().toPlainText().endsWith("data\ntr\na"));
+}
+
 TEST_CASE_METHOD(WindowFixture, "find, replace and comments change the draft") {
   run("open model=" + gpt2);
   run("text \"" + two + "\"");
