@@ -19,9 +19,9 @@ std::vector<Diagnostic> StoredDrafts::store(Workspace* workspace, Stored& known,
   if (workspace) {
     const Result<RowId> id = workspace->put_draft(row);
     if (id.ok()) {
-      row.id = *id;
-      known.row = std::move(row);
+      row.id = known.row.id = *id;
       remove_left(workspace, known);
+      known.row = std::move(row);
       return {};
     }
     problems = id.diagnostics;
@@ -63,8 +63,10 @@ void StoredDrafts::remove_left(Workspace* workspace, Stored& known) {
   const Result<std::vector<DraftRow>> rows = workspace->drafts();
   if (!rows.ok()) return;
   for (const DraftRow& r : *rows) {
+    // Other sessions of this program have rows too: only one with the very text that waited is meant.
     const bool is_own = std::any_of(stored_.begin(), stored_.end(), [&](const auto& s) { return s.second.row.id == r.id; });
-    if (!is_own && r.process == this_process() && r.model == known.row.model && r.name == known.row.name)
+    if (!is_own && r.process == this_process() && r.model == known.row.model && r.name == known.row.name &&
+        r.text == known.row.text)
       (void)workspace->remove_draft(r.id);
   }
 }

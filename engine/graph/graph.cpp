@@ -303,8 +303,9 @@ Result<Graph> resize(const Graph& graph, const std::vector<std::pair<std::string
                    near.empty() ? "" : "Did you mean '" + near + "'?");
     }
     if (size < 1) return error("'" + name + "' cannot be " + std::to_string(size), "sizes are at least 1");
-    for (const InputDimension& i : dimensions_called(g, name)) {
-      if (i.file != dimensions_called(g, name).front().file) continue;
+    const std::vector<InputDimension> all = dimensions_called(g, name);
+    for (const InputDimension& i : all) {
+      if (i.file != all.front().file) continue;
       if (auto d = set_dimension(g, g.tensors[static_cast<std::size_t>(i.input)].dims[i.dim], name, size, set)) return *d;
     }
   }

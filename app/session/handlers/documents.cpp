@@ -170,7 +170,7 @@ Result<Done> close(Core& c, const Invocation& i) {
 
 // The plan under another name, with its versions: all of them where it had no file, and so no name of its own; else a copy of
 // the one that is open, as saving under another name copies the file.
-Result<Done> call(Core& c, Document& d, const std::string& name, bool copies) {
+Result<Done> give_name(Core& c, Document& d, const std::string& name, bool copies) {
   if (name == d.name) return Done{};
   const std::string before = std::exchange(d.name, name);
   if (!c.workspace || !d.version) {
@@ -215,7 +215,7 @@ Result<Done> save(Core& c, const Invocation& i) {
   d.draft.pause();  // undo comes back to what was saved
   const bool had_file = !d.path.empty();
   d.path = path;
-  if (const Result<Done> named = call(c, d, std::filesystem::path(path).stem().string(), had_file); !named.ok()) return named;
+  if (const Result<Done> named = give_name(c, d, std::filesystem::path(path).stem().string(), had_file); !named.ok()) return named;
   return c.state.preferences.get("keep_on_save") == "yes" && c.workspace ? keep_version(c, d) : Done{};
 }
 

@@ -487,6 +487,13 @@ TEST_CASE("an edit that is made while another program has locked the workspace i
     // Another program that begins meanwhile takes it in; it is this session's all the same.
     { const Session beside({.workspace = file}); CHECK(beside.state().lost.empty()); }
     CHECK_FALSE(std::filesystem::exists(pending_folder(file)));
+    must(s, "select none");  // the same text is stored, and the row that was made of its file goes
+    {
+      SystemClock now;
+      const Result<Workspace> same = Workspace::open(file, now);
+      REQUIRE(same->drafts()->size() == 1);
+      CHECK(same->drafts()->front().text == kPlan + "# more\n");
+    }
     must(s, "append \"# end\"");
     SystemClock clock;
     const Result<Workspace> w = Workspace::open(file, clock);
