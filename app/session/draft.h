@@ -15,9 +15,15 @@
 
 namespace planscope::session {
 
+// The one form in which a plan is edited, so that every editor shows it as it is: a line ends in \n alone, and all of
+// it is UTF-8. Bytes that are not are read as Latin-1; signs that some editors take for the end of a line are blanks.
+//
+//   plan_text("a\r\nb\rc") == "a\nb\nc"
+std::string plan_text(std::string);
+
 class Draft {
  public:
-  explicit Draft(std::string kept = {}) : texts_{std::make_shared<const std::string>(std::move(kept))} {}
+  explicit Draft(std::string kept = {}) : texts_{std::make_shared<const std::string>(plan_text(std::move(kept)))} {}
 
   const std::string& text() const { return *texts_[at_]; }
   const std::string& kept() const { return *texts_.front(); }

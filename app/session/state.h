@@ -202,7 +202,8 @@ struct Document {
   std::map<std::string, std::string> views;  // of canvases, by id: what Scene::view() says of those that were set
   std::string name;         // of the plan
   std::string path;         // of its file; empty: none yet
-  std::string saved;        // the text in the file; empty where there is none
+  std::string saved;        // the text in the file, as it is edited (plan_text); empty where there is none
+  bool carriage_returns = false;  // lines of the file end in \r\n
   std::string cluster = "local";
   std::shared_ptr<const Cluster> chosen;  // the cluster of that name, for a plan of one device; pictures have it for their plan
   Draft draft;

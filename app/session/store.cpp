@@ -76,11 +76,11 @@ Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const 
   std::vector<Version> out;
   for (const PlanRow& p : *plans) {
     if (p.name != name) continue;
-    Version v{.id = p.id, .parent = p.parent, .text = p.text, .kept_us = p.created_us};
+    Version v{.id = p.id, .parent = p.parent, .text = plan_text(p.text), .kept_us = p.created_us};
     if (const auto found = labels.find({EntryKind::version, p.id}); found != labels.end())
       v.name = found->second.name, v.note = found->second.note;
     const auto parent = std::find_if(out.begin(), out.end(), [&](const Version& o) { return o.id == p.parent; });
-    v.change = change_between(parent == out.end() ? "" : parent->text, p.text);
+    v.change = change_between(parent == out.end() ? "" : parent->text, v.text);
     if (parent == out.end()) v.parent.reset();  // of another name
     if (const auto found = figures.find(p.id); found != figures.end()) v.figures = found->second, v.cluster = cluster;
     if (const auto found = verdicts.find(p.id); found != verdicts.end()) v.figures.verdict = found->second;

@@ -27,7 +27,8 @@ Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d
     }
   Result<std::string> read = read_file(where);
   if (!read.ok()) return read.diagnostics;
-  text = d.saved = std::move(*read.value);
+  d.carriage_returns = read->find("\r\n") != std::string::npos;
+  text = d.saved = plan_text(std::move(*read.value));
   d.path = where;
   d.name = std::filesystem::path(where).stem().string();
   return Done{};
@@ -190,6 +191,14 @@ Result<Done> give_name(Core& c, Document& d, const std::string& name, bool copie
   return Done{};
 }
 
+// The draft as its file has it: lines end there as they did.
+std::string text_of_file(const Document& d) {
+  if (!d.carriage_returns) return d.draft.text();
+  std::string out;
+  for (const char c : d.draft.text()) out += c == '\n' ? "\r\n" : std::string(1, c);
+  return out;
+}
+
 Result<Done> save(Core& c, const Invocation& i) {
   Document& d = *c.document();
   const std::string path = i.has("path") ? i.get("path") : d.path;
@@ -197,19 +206,19 @@ Result<Done> save(Core& c, const Invocation& i) {
   std::error_code ec;
   if (i.get("overwrite") != "yes" && std::filesystem::exists(path, ec)) {
     const Result<std::string> now = read_file(path);
-    if (path == d.path && now.ok() && *now.value != d.saved) {
+    if (path == d.path && now.ok() && plan_text(*now.value) != d.saved) {
       Diagnostic changed = error("the file has been changed by another program since it was opened", "",
                                  "save it elsewhere, or with overwrite=yes");
       changed.file = path;
       return changed;
     }
-    if (path != d.path && now.ok() && *now.value != d.draft.text()) {
+    if (path != d.path && now.ok() && plan_text(*now.value) != d.draft.text()) {
       Diagnostic exists = error("there is a file already", "", "overwrite=yes replaces it");
       exists.file = path;
       return exists;
     }
   }
-  const Result<Done> written = write_file(path, d.draft.text());
+  const Result<Done> written = write_file(path, text_of_file(d));
   if (!written.ok()) return c.failed(written.diagnostics);
   d.saved = d.draft.text();
   d.draft.pause();  // undo comes back to what was saved
@@ -229,8 +238,8 @@ void restore_into(Core& c, Document& d, const LostDraft& l) {
     d.draft = Draft(from->text);
   }
   d.draft.write(l.text);
-  if (l.saved) d.saved = *l.saved;  // what has been written to the file since then is another program's
-  c.drafts.adopt(d.id, l.id);       // the row is this session's from now on
+  if (l.saved) d.saved = plan_text(*l.saved);  // what has been written to the file since then is another program's
+  c.drafts.adopt(d.id, l.id);                // the row is this session's from now on
 }
 
 Result<Done> lost(Core& c, const Invocation& i) {

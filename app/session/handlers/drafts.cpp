@@ -11,9 +11,9 @@ Result<Done> replace_text(Core& c, const Invocation& i) { return write_draft(*c.
 // What others have written since the typist saw the text stays, and is a step of undo of its own.
 Result<Done> type(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  const std::string now = d.draft.text(), from = i.has("from") ? i.get("from") : now;
+  const std::string now = d.draft.text(), from = i.has("from") ? plan_text(i.get("from")) : now;
   if (i.get("step") == "new" || from != now) d.draft.pause();
-  d.draft.type(merged(from, i.get("text"), now));
+  d.draft.type(merged(from, plan_text(i.get("text")), now));
   return Done{};
 }
 

@@ -66,3 +66,18 @@ TEST_CASE("a change is told by its lines") {
   CHECK(change_between("a\nb\n", "a\n\n  \nb\n") == "");
   CHECK(change_between("a\n", "a\nb\nc\nd\ne\nf\n") == "+ b, + c, + d and 2 more");
 }
+
+TEST_CASE("a plan is edited in one form, however its file is written") {
+  CHECK(plan_text("a\r\nb\rc\n") == "a\nb\nc\n");
+  CHECK(plan_text("\xEF\xBB\xBF" "a") == "a");  // a mark of the order of bytes
+  CHECK(plan_text("# caf\xE9 \xFF") == "# café ÿ");
+  CHECK(plan_text("# café 量 😀") == "# café 量 😀");
+  CHECK(plan_text("# \xED\xA0\x80") == "# í\u00A0\u0080");  // half of a character of UTF-16 is none
+  CHECK(plan_text("a\u2028b\u2029c") == "a b c");
+  Draft d("a\r\n");
+  CHECK(d.text() == "a\n");
+  d.type("a\r\nb");
+  CHECK(d.text() == "a\nb");
+  d.write("a\r\nb\r\n");
+  CHECK(d.text() == "a\nb\n");
+}

@@ -52,6 +52,22 @@ TEST_CASE("a save that fails leaves the plan modified, and its file as it was") 
   CHECK(scratch.read("a.plan") == kPlan + "trans transformer.h[*] recompute\n");
 }
 
+TEST_CASE("a file whose lines end in carriage returns is edited like others, and written as it was") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  const std::string path = scratch.write("a.plan", "devices 2 as data=2\r\ntrans * batch by data\r\n");
+  must(s, "open model=" + kModel + " plan=" + path);
+  CHECK(text_of(s) == kPlan);
+  CHECK_FALSE(s.state().document()->modified());
+  REQUIRE(s.apply({"type", {{"from", kPlan}, {"text", kPlan + "# typed"}}}).ok());
+  CHECK(text_of(s) == kPlan + "# typed");
+  must(s, "save");
+  CHECK(scratch.read("a.plan") == "devices 2 as data=2\r\ntrans * batch by data\r\n# typed");
+  CHECK_FALSE(s.state().document()->modified());
+  must(s, "append \"# more\"");
+  must(s, "save");  // nobody else has changed it
+}
+
 TEST_CASE("a file that another program has changed is not overwritten unasked") {
   const Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
