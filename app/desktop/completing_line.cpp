@@ -26,13 +26,19 @@ CompletingLine::CompletingLine(QWidget* parent)
   note_label_->setProperty("note", true);
   note_label_->setMargin(px(4));
   connect(completer_, qOverload<const QModelIndex&>(&QCompleter::activated), this,
-          [this](const QModelIndex& index) { insert(index.data(Qt::UserRole).toString()); });
+          [this](const QModelIndex& index) { take(index); });
   connect(this, &QLineEdit::textChanged, this, [this] { show_note(); });
 }
 
 CompletingLine::~CompletingLine() { delete note_label_; }
 
-bool CompletingLine::completing() const { return completer_->popup()->isVisible(); }
+std::size_t CompletingLine::byte_at_cursor() const {
+  return static_cast<std::size_t>(text().left(cursorPosition()).toUtf8().size());
+}
+
+bool CompletingLine::completing() const {
+  return completer_->popup()->isVisible() && offered_.is_of(text().toStdString(), byte_at_cursor());
+}
 
 QString CompletingLine::note_text() const { return note_label_->text(); }
 
@@ -46,14 +52,13 @@ void CompletingLine::show_note() {
   note_label_->show();
 }
 
-void CompletingLine::show_completions() {
-  const QString now = text(), front = now.left(cursorPosition());
-  const auto cursor = static_cast<std::size_t>(front.toUtf8().size());
-  const session::Completion found = complete ? complete(now.toStdString(), cursor) : session::Completion{};
+void CompletingLine::show_completions() { offer(true); }
+
+void CompletingLine::offer(bool asked) {
+  offered_ = complete ? complete(text().toStdString(), byte_at_cursor()) : session::Completion{};
   items_->clear();
-  if (found.items.empty()) return completer_->popup()->hide();
-  from_ = static_cast<int>(QString::fromUtf8(now.toUtf8().left(static_cast<int>(found.from))).size());
-  for (const session::CompletionItem& i : found.items) {
+  if (offered_.items.empty() || (offered_.whole && !asked)) return completer_->popup()->hide();
+  for (const session::CompletionItem& i : offered_.items) {
     const QString value = QString::fromStdString(i.text), about = QString::fromStdString(i.about);
     auto* item = new QStandardItem(about.isEmpty() ? value : value + "   " + about);
     item->setData(value, Qt::UserRole);
@@ -65,10 +70,12 @@ void CompletingLine::show_completions() {
   completer_->popup()->setCurrentIndex(items_->index(0, 0));
 }
 
-void CompletingLine::insert(const QString& chosen) {
-  const int cursor = cursorPosition();
-  setText(text().left(from_) + chosen + text().mid(cursor));
-  setCursorPosition(from_ + static_cast<int>(chosen.size()));
+void CompletingLine::take(const QModelIndex& completion) {
+  if (!offered_.is_of(text().toStdString(), byte_at_cursor())) return;  // it was of another text, or place
+  const QString chosen = completion.data(Qt::UserRole).toString();
+  const QString front = QString::fromUtf8(text().toUtf8().left(static_cast<qsizetype>(offered_.from)));
+  setText(front + chosen + text().mid(cursorPosition()));
+  setCursorPosition(static_cast<int>(front.size() + chosen.size()));
 }
 
 bool CompletingLine::event(QEvent* event) {
@@ -82,12 +89,13 @@ bool CompletingLine::event(QEvent* event) {
 }
 
 void CompletingLine::keyPressEvent(QKeyEvent* event) {
-  const bool open = completer_->popup()->isVisible();
+  const bool open = completing();
+  if (!open) completer_->popup()->hide();
   const int key = event->key();
   if (open && (key == Qt::Key_Return || key == Qt::Key_Enter || key == Qt::Key_Tab)) {
     const QModelIndex chosen = completer_->popup()->currentIndex();
     completer_->popup()->hide();
-    if (chosen.isValid()) return insert(chosen.data(Qt::UserRole).toString());
+    if (chosen.isValid()) return take(chosen);
   }
   if (open && key == Qt::Key_Escape) return completer_->popup()->hide();
   if (key == Qt::Key_Space && event->modifiers() == Qt::ControlModifier) return show_completions();
@@ -96,8 +104,8 @@ void CompletingLine::keyPressEvent(QKeyEvent* event) {
   const bool letter =
       typed.size() == 1 && (typed[0].isLetterOrNumber() || typed[0] == '.' || typed[0] == '_' || typed[0] == ' ');
   if (letter || (open && key == Qt::Key_Backspace))
-    show_completions();
-  else if (open && !typed.isEmpty())
+    offer(false);
+  else if (!completing())
     completer_->popup()->hide();
 }
 

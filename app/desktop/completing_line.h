@@ -12,6 +12,7 @@
 
 class QCompleter;
 class QLabel;
+class QModelIndex;
 class QStandardItemModel;
 
 namespace planscope {
@@ -21,8 +22,8 @@ class CompletingLine : public QLineEdit {
   explicit CompletingLine(QWidget* parent = nullptr);
   ~CompletingLine() override;
 
-  void show_completions();
-  bool completing() const;  // something is offered: Return takes it
+  void show_completions();  // because somebody has asked for them
+  bool completing() const;  // something is offered for the text and the cursor as they are: Return takes it
   QString note_text() const;
   const QCompleter* completer() const { return completer_; }
 
@@ -35,13 +36,15 @@ class CompletingLine : public QLineEdit {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
-  void insert(const QString& text);
+  void offer(bool asked);
+  void take(const QModelIndex& completion);
+  std::size_t byte_at_cursor() const;
   void show_note();
 
   QCompleter* completer_;
   QStandardItemModel* items_;
   QLabel* note_label_;
-  int from_ = 0;  // character
+  session::Completion offered_;
 };
 
 }  // namespace planscope

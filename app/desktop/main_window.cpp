@@ -117,6 +117,7 @@ MainWindow::~MainWindow() {
 
 void MainWindow::run(session::Invocation invocation) {
   std::erase_if(placed_commands_, [&](const auto& c) { return c.first == session::print(invocation); });
+  if (script()) touched_at_run_ = script()->editor()->touched();
   bridge_->run(std::move(invocation));
 }
 
@@ -144,7 +145,7 @@ void MainWindow::show_state(const Shown& shown) {
   }
   show_canvases(shown);
   show_documents(shown.state);
-  show_selection(shown.state.selection);
+  show_selection(shown.state);
   bring_to_front(shown.state.front);
   messages_->show_state(shown.state);
   actions_->refresh(shown.state);
@@ -208,10 +209,13 @@ void MainWindow::show_documents(const session::State& state) {
   setWindowModified(d && d->modified());
 }
 
-void MainWindow::show_selection(const session::Selection& selection) {
-  if (selection == selection_) return;
-  selection_ = selection;
-  if (selection.statement > 0 && script()) script()->editor()->go_to_line(selection.statement);
+// A selection that comes late does not move the cursor of a person who types by then.
+void MainWindow::show_selection(const session::State& state) {
+  if (state.selections == selections_) return;
+  selections_ = state.selections;
+  ScriptView* view = script();
+  if (view && state.selection.statement > 0 && view->editor()->touched() == touched_at_run_)
+    view->editor()->go_to_line(state.selection.statement);
 }
 
 // A panel above everything is in sight already: it takes the focus alone.

@@ -85,7 +85,7 @@ class MainWindow : public QMainWindow {
   void show_script(const Shown& shown);
   void show_canvases(const Shown& shown);
   void show_documents(const session::State& state);
-  void show_selection(const session::Selection& selection);
+  void show_selection(const session::State& state);
   void bring_to_front(const session::Front& front);
   void show_preferences(const session::Preferences& preferences);
   void refused(const session::Invocation& invocation, const std::vector<Diagnostic>& why);
@@ -140,7 +140,8 @@ class MainWindow : public QMainWindow {
   std::optional<Look> shown_look_;
   session::Preferences preferences_;
   Shown shown_;
-  session::Selection selection_;
+  int selections_ = 0;                 // of the session, that the script has followed
+  std::uint64_t touched_at_run_ = 0;  // what the script's editor said when the last command was sent
   int front_asked_ = 0;
   QStringList recent_commands_, recent_targets_;
   bool showing_documents_ = false, restoring_ = false, tidying_ = false;

@@ -3,6 +3,7 @@
 #include <QAbstractItemView>
 #include <QCompleter>
 #include <QHelpEvent>
+#include <QMimeData>
 #include <QPainter>
 #include <QScrollBar>
 #include <QStandardItemModel>
@@ -12,6 +13,7 @@
 
 #include "app/desktop/ghost_layout.h"
 #include "app/desktop/plan_highlighter.h"
+#include "app/session/text_change.h"
 
 namespace planscope {
 namespace {
@@ -57,6 +59,16 @@ int characters(const QString& line, int bytes) {
   return static_cast<int>(QString::fromUtf8(line.toUtf8().left(bytes)).size());
 }
 
+bool may_be_a_command(const QKeyEvent& key) {
+  const bool with = key.modifiers().testAnyFlags(Qt::ControlModifier | Qt::AltModifier);
+  const bool writes = !key.text().isEmpty() && key.text()[0].isPrint();  // also with AltGr
+  return (key.key() >= Qt::Key_F1 && key.key() <= Qt::Key_F35) || (with && !writes);
+}
+
+int position_in(const std::string& text, std::size_t byte) {
+  return static_cast<int>(QString::fromUtf8(text.data(), static_cast<qsizetype>(byte)).size());
+}
+
 }  // namespace
 
 PlanEditor::PlanEditor(QWidget* parent)
@@ -81,9 +93,7 @@ PlanEditor::PlanEditor(QWidget* parent)
   completer_->popup()->setFont(font());
   completer_->popup()->setAccessibleName(tr("Completions"));
   connect(completer_, qOverload<const QModelIndex&>(&QCompleter::activated), this,
-          [this](const QModelIndex& index) {
-            if (is_offered()) insert_completion(index.data(Qt::UserRole).toString());
-          });
+          [this](const QModelIndex& index) { take(index); });
   connect(this, &QPlainTextEdit::blockCountChanged, this, [this] { lay_out(); });
   connect(this, &QPlainTextEdit::updateRequest, this, [this](const QRect& rect, int dy) {
     if (dy != 0)
@@ -91,11 +101,16 @@ PlanEditor::PlanEditor(QWidget* parent)
     else
       gutter_->update(0, rect.y(), gutter_->width(), rect.height());
   });
-  connect(this, &QPlainTextEdit::cursorPositionChanged, this, [this] { mark_lines(); });
+  connect(this, &QPlainTextEdit::cursorPositionChanged, this, [this] {
+    if (!showing_) ++touched_;
+    mark_lines();
+  });
   // Colours that change are a change of contents too, but not of the text.
   connect(this, &QPlainTextEdit::textChanged, this, [this] {
-    const QString text = toPlainText();
-    if (showing_ || text == last_) return;
+    if (showing_) return;
+    const QString text = this->text();
+    if (text == last_) return;
+    ++touched_;
     const QString before = std::exchange(last_, text);
     if (on_edit) on_edit(before, text);
   });
@@ -115,6 +130,7 @@ void PlanEditor::set_theme(Theme theme) {
 void PlanEditor::set_marks(std::vector<session::Mark> marks, std::vector<session::LineNote> notes) {
   notes_ = std::move(notes);
   marks_ = std::move(marks);
+  marked_ = text().toStdString();
   mark_lines();
   gutter_->update();
 }
@@ -221,26 +237,53 @@ void PlanEditor::mouseMoveEvent(QMouseEvent* event) {
   QPlainTextEdit::mouseMoveEvent(event);
 }
 
+// As it is, where QPlainTextEdit would make blanks of some of its signs.
+QString PlanEditor::text() const {
+  return document()->toRawText().replace(QChar::ParagraphSeparator, QLatin1Char('\n'));
+}
+
+std::size_t PlanEditor::byte_at(int position) const {
+  return static_cast<std::size_t>(text().left(position).toUtf8().size());
+}
+
 void PlanEditor::show_text(const QString& text) {
-  const QString now = toPlainText();
-  if (text == now) return;
-  qsizetype same = 0, tail = 0;
-  const qsizetype least = qMin(now.size(), text.size());
-  while (same < least && now[same] == text[same]) ++same;
-  while (tail < least - same && now[now.size() - 1 - tail] == text[text.size() - 1 - tail]) ++tail;
+  const std::string before = this->text().toStdString(), after = text.toStdString();
+  if (before == after) return;
+  const auto moved = [&](int position) {
+    return position_in(after, session::place_after(before, after, byte_at(position)));
+  };
+  const QTextCursor now = textCursor();
+  const int anchor = moved(now.anchor()), position = moved(now.position());
+  // What is looked at stays where it is on the screen: the line of the cursor, or the first one.
+  const bool in_sight = viewport()->rect().intersects(cursorRect());
+  const QTextBlock seen = in_sight ? now.block() : firstVisibleBlock();
+  const int seen_after = in_sight ? position : moved(seen.position());
+  const int above = seen.firstLineNumber() - verticalScrollBar()->value();
   showing_ = true;
   QTextCursor cursor(document());
-  cursor.setPosition(static_cast<int>(same));
-  cursor.setPosition(static_cast<int>(now.size() - tail), QTextCursor::KeepAnchor);
-  cursor.insertText(text.mid(same, text.size() - same - tail));
+  const std::vector<session::TextPiece> pieces = session::pieces_between(before, after);
+  cursor.beginEditBlock();
+  for (auto p = pieces.rbegin(); p != pieces.rend(); ++p) {
+    cursor.setPosition(position_in(before, p->from));
+    cursor.setPosition(position_in(before, p->to), QTextCursor::KeepAnchor);
+    cursor.insertText(QString::fromStdString(p->insert));
+  }
+  cursor.endEditBlock();
+  cursor.setPosition(anchor);
+  cursor.setPosition(position, QTextCursor::KeepAnchor);
+  setTextCursor(cursor);
+  verticalScrollBar()->setValue(document()->findBlock(seen_after).firstLineNumber() - above);
   showing_ = false;
-  last_ = toPlainText();
+  last_ = text;
+  if (!is_offered()) completer_->popup()->hide();
 }
 
 void PlanEditor::go_to_line(int line) {
   const QTextBlock block = document()->findBlockByNumber(qBound(0, line - 1, blockCount() - 1));
-  setTextCursor(QTextCursor(block));
+  showing_ = true;
+  if (block != textCursor().block()) setTextCursor(QTextCursor(block));
   ensureCursorVisible();
+  showing_ = false;
 }
 
 void PlanEditor::comment_lines() {
@@ -279,6 +322,7 @@ int PlanEditor::position_of(const session::Mark& mark, int byte) const {
 }
 
 bool PlanEditor::fix_here() {
+  if (text().toStdString() != marked_) return false;  // the words have moved since
   const int line = textCursor().blockNumber() + 1, at = textCursor().position();
   const session::Mark* chosen = nullptr;  // of the token at the cursor, else the first of the line
   for (const session::Mark& m : marks_) {
@@ -367,15 +411,14 @@ void PlanEditor::resizeEvent(QResizeEvent* event) {
   lay_out();
 }
 
-void PlanEditor::show_completions() {
-  const QString text = toPlainText();
-  const int cursor = textCursor().position();
-  const std::size_t byte = static_cast<std::size_t>(text.left(cursor).toUtf8().size());
-  const session::Completion found = complete ? complete(text.toStdString(), byte) : session::Completion{};
+void PlanEditor::show_completions() { offer(true); }
+
+void PlanEditor::offer(bool asked) {
+  const std::string text = this->text().toStdString();
+  offered_ = complete ? complete(text, byte_at(textCursor().position())) : session::Completion{};
   completions_->clear();
-  if (found.items.empty()) return completer_->popup()->hide();
-  completion_from_ = static_cast<int>(QString::fromUtf8(text.toUtf8().left(static_cast<int>(found.from))).size());
-  for (const session::CompletionItem& i : found.items) {
+  if (offered_.items.empty() || (offered_.whole && !asked)) return completer_->popup()->hide();
+  for (const session::CompletionItem& i : offered_.items) {
     const QString value = QString::fromStdString(i.text), about = QString::fromStdString(i.about);
     auto* item = new QStandardItem(about.isEmpty() ? value : value + "   " + about);
     item->setData(value, Qt::UserRole);
@@ -387,44 +430,54 @@ void PlanEditor::show_completions() {
   at.setWidth(qMin(460, completer_->popup()->sizeHintForColumn(0) + 30));
   completer_->complete(at);
   completer_->popup()->setCurrentIndex(completions_->index(0, 0));
-  offered_text_ = text, offered_at_ = cursor;
 }
 
 bool PlanEditor::is_offered() const {
-  return !textCursor().hasSelection() && textCursor().position() == offered_at_ && toPlainText() == offered_text_;
+  return completer_->popup()->isVisible() && !textCursor().hasSelection() &&
+         offered_.is_of(text().toStdString(), byte_at(textCursor().position()));
 }
 
-void PlanEditor::insert_completion(const QString& text) {
+void PlanEditor::take(const QModelIndex& completion) {
   QTextCursor cursor = textCursor();
-  cursor.setPosition(completion_from_);
+  if (!offered_.is_of(text().toStdString(), byte_at(cursor.position()))) return;  // it was of another text, or place
+  cursor.setPosition(position_in(offered_.text, offered_.from));
   cursor.setPosition(textCursor().position(), QTextCursor::KeepAnchor);
-  cursor.insertText(text);
+  cursor.insertText(completion.data(Qt::UserRole).toString());
   setTextCursor(cursor);
 }
 
 void PlanEditor::keyPressEvent(QKeyEvent* event) {
-  const bool open = completer_->popup()->isVisible() && is_offered();
-  if (!open) completer_->popup()->hide();  // it was of another text, or place
+  if (event->key() == Qt::Key_Space && event->modifiers() == Qt::ControlModifier) return show_completions();
+  const bool shown = completer_->popup()->isVisible();
+  if (shown && may_be_a_command(*event)) {
+    completer_->popup()->hide();
+    if (on_shortcut && on_shortcut(QKeySequence(event->keyCombination()))) return;
+  }
+  const bool open = is_offered();
+  if (!open) completer_->popup()->hide();
   if (open && (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Tab)) {
     const QModelIndex chosen = completer_->popup()->currentIndex();
     completer_->popup()->hide();
-    if (chosen.isValid()) return insert_completion(chosen.data(Qt::UserRole).toString());
+    if (chosen.isValid()) return take(chosen);
   }
   if (open && event->key() == Qt::Key_Escape) return completer_->popup()->hide();
-  if (event->key() == Qt::Key_Space && event->modifiers() == Qt::ControlModifier) return show_completions();
+  if (event->matches(QKeySequence::InsertLineSeparator)) {  // a line like every other one
+    if (!isReadOnly()) textCursor().insertBlock();
+    return ensureCursorVisible();
+  }
   QPlainTextEdit::keyPressEvent(event);
   const QString typed = event->text();
   const bool letter = typed.size() == 1 && (typed[0].isLetterOrNumber() || typed[0] == '.' || typed[0] == '_');
-  const bool erasing = open && event->key() == Qt::Key_Backspace;
-  if (letter || erasing)
-    show_completions();
-  else if (open && !typed.isEmpty())
+  if (!isReadOnly() && (letter || (open && event->key() == Qt::Key_Backspace)))
+    offer(false);
+  else if (!is_offered())
     completer_->popup()->hide();
-  // What is complete needs no offer of itself.
-  if (letter && completions_->rowCount() == 1) {
-    const QString word = toPlainText().mid(completion_from_, textCursor().position() - completion_from_);
-    if (completions_->item(0)->data(Qt::UserRole).toString() == word) completer_->popup()->hide();
-  }
+}
+
+// Lines end in one way, however they end where they come from.
+void PlanEditor::insertFromMimeData(const QMimeData* source) {
+  textCursor().insertText(QString::fromStdString(session::plan_text(source->text().toStdString())));
+  ensureCursorVisible();
 }
 
 QString PlanEditor::tooltip_at(const QPoint& at) const {
@@ -444,8 +497,9 @@ QString PlanEditor::tooltip_at(const QPoint& at) const {
 bool PlanEditor::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     auto* key = static_cast<QKeyEvent*>(event);
-    // Undo and redo are commands of the session.
+    // Undo and redo are commands of the session; Ctrl+K is one of the window, where some systems take a line away.
     if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo) ||
+        key->matches(QKeySequence::DeleteEndOfLine) ||
         (key->key() == Qt::Key_Z && key->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier))) {
       event->ignore();
       return true;

@@ -25,13 +25,16 @@ class PlanEditor : public QPlainTextEdit {
   explicit PlanEditor(QWidget* parent = nullptr);
 
   void set_theme(Theme theme);
-  void set_marks(std::vector<session::Mark> marks, std::vector<session::LineNote> notes);
+  void set_marks(std::vector<session::Mark> marks, std::vector<session::LineNote> notes);  // of the text as it is
   void set_ghosts(std::vector<session::Ghost> ghosts);
-  void show_text(const QString& text);  // changes what differs alone; the cursor stays; not told by on_edit
-  void go_to_line(int line);            // from 1
+  QString text() const;
+  // Changes what differs alone; the cursor stays in its line, and that on the screen; not told by on_edit.
+  void show_text(const QString& text);
+  void go_to_line(int line);            // from 1; where the cursor is there already, it stays
+  std::uint64_t touched() const { return touched_; }  // how often somebody has typed, or moved the cursor
   void comment_lines();                 // `# ` before the lines of the selection, or away from them
   bool fix_here();  // puts what is proposed in the place of the token; false: nothing is proposed here
-  void show_completions();
+  void show_completions();  // because somebody has asked for them
 
   int gutter_width() const;
   void paint_gutter(QPaintEvent& event);
@@ -42,6 +45,8 @@ class PlanEditor : public QPlainTextEdit {
   std::function<void(const QString& before, const QString& text)> on_edit;  // the user has changed the text
   std::function<void(const std::string& line)> on_run;  // of a ghost that was clicked
   Complete complete;                                 // what can be written; empty: nothing is known
+  // A key that came while completions were shown, which keep it from the window: whether it is one of its commands.
+  std::function<bool(const QKeySequence& keys)> on_shortcut;
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
@@ -50,11 +55,14 @@ class PlanEditor : public QPlainTextEdit {
   void paintEvent(QPaintEvent* event) override;
   void mousePressEvent(QMouseEvent* event) override;
   void mouseMoveEvent(QMouseEvent* event) override;
+  void insertFromMimeData(const QMimeData* source) override;
 
  private:
   void mark_lines();
-  void insert_completion(const QString& text);
-  bool is_offered() const;  // the completions that are shown are of the text and the place of the cursor as they stand
+  std::size_t byte_at(int position) const;  // of the text
+  bool is_offered() const;                  // completions are shown, and of the text and the cursor as they are
+  void offer(bool asked);
+  void take(const QModelIndex& completion);
   const session::Mark* worst_at(int line) const;
   int position_of(const session::Mark& mark, int byte) const;  // in the document
   QString tooltip_at(const QPoint& at) const;
@@ -74,10 +82,10 @@ class PlanEditor : public QPlainTextEdit {
   QWidget* head_;
   QCompleter* completer_;
   QStandardItemModel* completions_;
-  int completion_from_ = 0;  // position in the document
-  QString offered_text_;     // that the completions are of, and the place of the cursor then
-  int offered_at_ = -1;
-  bool showing_ = false;
+  session::Completion offered_;
+  std::string marked_;  // the text that the marks are of
+  bool showing_ = false;  // what changes is not by whoever types
+  std::uint64_t touched_ = 0;
   QString last_;  // the text that was told or shown last
 };
 

@@ -31,7 +31,7 @@ ScriptView::ScriptView(QWidget* parent) : QWidget(parent), editor_(new PlanEdito
 void ScriptView::show_panel(const session::Panel& panel) {
   editor_->setPlaceholderText(QString::fromStdString(panel.empty));
   // Marks are of the text that the panel holds; where another one has been typed, the next panel brings its own.
-  if (editor_->toPlainText().toStdString() == panel.text) {
+  if (editor_->text().toStdString() == panel.text) {
     editor_->set_marks(panel.marks, panel.notes);
     editor_->set_ghosts(panel.ghosts);
   }
@@ -39,7 +39,7 @@ void ScriptView::show_panel(const session::Panel& panel) {
 
 void ScriptView::show_text(int document, const QString& text) {
   document_ = document;
-  if (editor_->toPlainText() == text) return;
+  if (editor_->text() == text) return;
   editor_->show_text(text);
   since_edit_.invalidate();
 }

@@ -90,6 +90,12 @@ void MainWindow::connect_view(PanelView& view) {
     script.on_edit = [this](int document, const QString& before, const QString& text, bool new_step) {
       bridge_->type(document, before.toStdString(), text.toStdString(), new_step);
     };
+    script.editor()->on_shortcut = [this](const QKeySequence& keys) {
+      const auto has = [&](const QAction* a) { return a->isEnabled() && a->shortcuts().contains(keys); };
+      const auto found = std::find_if(actions_->all().begin(), actions_->all().end(), has);
+      if (found != actions_->all().end()) (*found)->trigger();
+      return found != actions_->all().end();
+    };
     script.editor()->complete = [this](const std::string& text, std::size_t cursor) {
       const session::Document* d = shown_.state.document();
       return d ? session::complete(*d, text, cursor) : session::Completion{};

@@ -171,7 +171,7 @@ Json other_paths() {
                           tagged({{"200", json_answer("the selection",
                                                       {{"type", "object"},
                                                        {"required", {"document", "operators", "tensor", "place",
-                                                                     "statement", "time", "theme", "front"}}})}}))}}},
+                                                                     "statement", "asked", "time", "theme", "front"}}})}}))}}},
       {"/api/samples",
        {{"get",
          operation("The sample models with their plans, as a whole panel",

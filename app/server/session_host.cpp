@@ -182,6 +182,7 @@ Made SessionHost::selection() {
                      {"tensor", it.tensor},
                      {"place", it.place},
                      {"statement", it.statement},
+                   {"asked", s.selections},
                      {"time", std::move(time)},
                      {"theme", s.preferences.get("theme")},
                      {"front", {{"panel", s.front.panel}, {"canvas", s.front.canvas}, {"asked", s.front.asked}}}}),
@@ -244,7 +245,7 @@ Made SessionHost::completions(const std::string& text, std::size_t cursor) {
   if (const session::Document* d = s.document()) found = session::complete(*d, text, std::min(cursor, text.size()));
   Json items = Json::array();
   for (const session::CompletionItem& i : found.items) items.push_back({{"text", i.text}, {"about", i.about}});
-  return {json_body({{"from", found.from}, {"items", std::move(items)}}), now};
+  return {json_body({{"from", found.from}, {"items", std::move(items)}, {"whole", found.whole}}), now};
 }
 
 }  // namespace planscope::server

@@ -30,7 +30,7 @@ constexpr std::pair<const char*, const char*> kStatements[] = {
     {"template", "defines a template"},
 };
 
-bool is_word(char c) {
+bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '[' || c == ']' || c == '*' ||
          c == '?';
 }
@@ -46,7 +46,7 @@ Place place_of(const std::string& text, std::size_t cursor) {
   const std::size_t start = end == std::string::npos ? 0 : end + 1;
   Place p;
   p.from = cursor;
-  while (p.from > start && is_word(text[p.from - 1])) --p.from;
+  while (p.from > start && is_of_word(text[p.from - 1])) --p.from;
   p.word = text.substr(p.from, cursor - p.from);
   p.before = text.substr(start, p.from - start);
   return p;
@@ -72,13 +72,13 @@ class Collector {
   explicit Collector(const Place& place) : place_(place) { out_.from = place.from; }
 
   void add(const std::string& text, const std::string& about) {
-    if (text == place_.word || !fits(text) || !seen_.insert(text).second) return;
+    if (is_word(text) || !fits(text) || !seen_.insert(text).second) return;
     out_.items.push_back({text, about});
   }
 
   // As add(), for paths: also where one of its names begins so.
   void add_path(const std::string& path, const std::string& about) {
-    if (path == place_.word || seen_.contains(path)) return;
+    if (is_word(path) || seen_.contains(path)) return;
     if (fits(path) || (!place_.word.empty() && path.find("." + place_.word) != std::string::npos)) {
       seen_.insert(path);
       out_.items.push_back({path, about});
@@ -91,6 +91,11 @@ class Collector {
   }
 
  private:
+  bool is_word(const std::string& text) {
+    out_.whole = out_.whole || text == place_.word;
+    return text == place_.word;
+  }
+
   bool fits(const std::string& text) const { return text.compare(0, place_.word.size(), place_.word) == 0; }
 
   const Place& place_;
@@ -145,9 +150,7 @@ void add_factors(Collector& c, const Graph& graph) {
   for (const std::string& name : names) c.add(name, "factor");
 }
 
-}  // namespace
-
-Completion complete(const Document& d, const std::string& text, std::size_t cursor) {
+Completion found(const Document& d, const std::string& text, std::size_t cursor) {
   static const std::regex use("\\buse\\s+$"), behind_by("\\b(by|into)\\b[^#]*$"), to("\\bto\\s+[^#]*$"),
       trans("^\\s*trans\\s+\\S+.*\\s$"), first("^\\s*(auto\\s+)?$");
   const Place p = place_of(text, cursor);
@@ -170,6 +173,15 @@ Completion complete(const Document& d, const std::string& text, std::size_t curs
     add_modules(c, *d.modules);
   }
   return c.take();
+}
+
+}  // namespace
+
+Completion complete(const Document& d, const std::string& text, std::size_t cursor) {
+  Completion out = found(d, text, cursor);
+  out.text = text;
+  out.cursor = cursor;
+  return out;
 }
 
 }  // namespace planscope::session

@@ -20,8 +20,14 @@ struct CompletionItem {
 };
 
 struct Completion {
-  std::size_t from = 0;               // byte of the text
-  std::vector<CompletionItem> items;  // best first, at most 200
+  std::size_t from = 0;                    // byte of the text
+  std::vector<CompletionItem> items = {};  // best first, at most 200
+  // The word before the cursor can stand there as it is: then nothing is offered unless it is asked for, so that Enter
+  // behind it is a new line.
+  bool whole = false;
+  std::string text = {};  // that it is of, and where the cursor was: it can be taken there alone
+  std::size_t cursor = 0;
+  bool is_of(const std::string& other, std::size_t place) const { return cursor == place && text == other; }
 };
 
 Completion complete(const Document&, const std::string& text, std::size_t cursor);

@@ -61,6 +61,7 @@ Result<Done> Session::apply(const Invocation& i) {
     const Document* document = c.document();
     out = run_command(c, i);
     if (out.ok()) {
+      if (i.id == "select" || !(c.state.selection == before)) ++c.state.selections;
       const std::vector<Diagnostic> problems = c.keep_draft();
       out.diagnostics.insert(out.diagnostics.end(), problems.begin(), problems.end());
       c.ask();

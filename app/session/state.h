@@ -293,6 +293,7 @@ struct State {
   std::vector<Document> documents;
   int current = -1;  // index
   Selection selection;
+  int selections = 0;             // how many times somebody has selected something
   std::optional<TimeSelection> time;  // the part of the step that is selected, beside it
   LaneLook lanes;
   std::string align = "time";  // of timelines that are compared: time, share, task

@@ -48,11 +48,16 @@ std::string selector_of(const State& s, const Invocation& begun, const std::stri
 
 }  // namespace
 
-Completion complete_value(const State& s, const Invocation& begun, const std::string& argument,
-                          const std::string& value, std::size_t cursor) {
+namespace {
+
+Completion found(const State& s, const Invocation& begun, const std::string& argument, const std::string& value,
+                 std::size_t cursor) {
   Completion out;
   for (const Choice& c : choices(s, begun.id, argument))
-    if (c.value != value && c.value.starts_with(value.substr(0, cursor))) out.items.push_back({c.value, c.about});
+    if (c.value == value)
+      out.whole = true;
+    else if (c.value.starts_with(value.substr(0, cursor)))
+      out.items.push_back({c.value, c.about});
   if (!out.items.empty() || !s.document()) return out;
   const std::optional<std::string> before = plan_before(s, begun, argument);
   if (!before) return out;
@@ -61,6 +66,16 @@ Completion complete_value(const State& s, const Invocation& begun, const std::st
   out = complete(*s.document(), front + value, front.size() + cursor);
   if (out.from < front.size()) return {};
   out.from -= front.size();
+  return out;
+}
+
+}  // namespace
+
+Completion complete_value(const State& s, const Invocation& begun, const std::string& argument,
+                          const std::string& value, std::size_t cursor) {
+  Completion out = found(s, begun, argument, value, cursor);
+  out.text = value;
+  out.cursor = cursor;
   return out;
 }
 

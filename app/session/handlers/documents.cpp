@@ -239,7 +239,7 @@ void restore_into(Core& c, Document& d, const LostDraft& l) {
   }
   d.draft.write(l.text);
   if (l.saved) d.saved = plan_text(*l.saved);  // what has been written to the file since then is another program's
-  c.drafts.adopt(d.id, l.id);                // the row is this session's from now on
+  c.drafts.adopt(d.id, l.id);                      // the row is this session's from now on
 }
 
 Result<Done> lost(Core& c, const Invocation& i) {

@@ -99,6 +99,12 @@ async function post<T>(path: string, body: unknown, line = ""): Promise<T> {
   return json as T;
 }
 
+interface Completions {
+  from: number;
+  items: { text: string; about: string }[];
+  whole: boolean; // the word can stand as it is
+}
+
 interface Done {
   revision: number;
 }
@@ -125,8 +131,7 @@ export const api = {
     ).value.choices,
   targets: async () =>
     (await get<{ targets: { title: string; about: string; command: string }[] }>("api/targets")).value.targets,
-  complete: (text: string, cursor: number) =>
-    post<{ from: number; items: { text: string; about: string }[] }>("api/completions", { text, cursor }),
+  complete: (text: string, cursor: number) => post<Completions>("api/completions", { text, cursor }),
   offers: async (line: string) => (await get<Offers>(`api/offers?line=${encodeURIComponent(line)}`)).value,
   run: (line: string) => post<Done>("api/commands", { line }, line),
   invoke: (id: string, values: Record<string, string>, document = 0) =>

@@ -45,6 +45,7 @@ export class App {
     place: "",
     statement: 0,
     theme: "system",
+    asked: 0,
     front: { panel: "", canvas: "", asked: 0 },
   };
   private shown = 0; // the revision of the selection
@@ -285,11 +286,12 @@ export class App {
       const fresh = panels[i];
       if (fresh) view.show(fresh);
     });
-    // A selection that others make does not move the cursor of a person who types here.
+    // A selection that others make, or that comes late, does not move the cursor of a person who types here.
     const now = this.selection;
-    if (now.statement > 0 && now.statement !== before.statement)
+    if (now.statement > 0 && now.asked !== before.asked)
       for (const { script } of this.panels.values())
-        if (script && (mine || !script.hasFocus)) script.goToLine(now.statement);
+        if (script && (mine ? script.isUntouchedSince(this.commands.askedAt) : !script.hasFocus))
+          script.goToLine(now.statement);
     if (now.document !== before.document) this.documentChanged(now.document, canvases);
     if (mine && now.front.asked !== before.front.asked) this.toFront(now.front);
     await Promise.all(canvases.map((c) => this.canvases.get(c.id)?.show(c)));

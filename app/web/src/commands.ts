@@ -66,6 +66,7 @@ export class Commands {
 
   private running = 0;
   private newest = 0; // the revision after the last command of this page
+  askedAt = 0; // when somebody has asked for it
 
   // `typed` resolves once the session has all text that was typed. `away` is called where the server does not answer.
   constructor(
@@ -113,6 +114,7 @@ export class Commands {
 
   private async send(line: string, run: () => Promise<{ revision: number }>, say: Say): Promise<void> {
     ++this.running;
+    this.askedAt = performance.now();
     try {
       await this.typed();
       this.newest = (await run()).revision;

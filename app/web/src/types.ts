@@ -151,5 +151,6 @@ export interface Selection {
   place: string;
   statement: number;
   theme: "system" | "dark" | "light"; // as the session's preferences have it
+  asked: number; // how many times something has been selected so far
   front: { panel: string; canvas: string; asked: number }; // what was asked to the front, and how many times so far
 }

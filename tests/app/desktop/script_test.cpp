@@ -107,14 +107,89 @@ TEST_CASE_METHOD(WindowFixture, "completion offers statements, axes, modules and
   CHECK(editor().toPlainText().endsWith("data\ntrans"));
 }
 
-TEST_CASE_METHOD(WindowFixture, "completions of another place are not taken") {
+TEST_CASE_METHOD(WindowFixture, "a list of completions that is out of date takes no key") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "\"");
+  QAbstractItemView& list = *editor().completer()->popup();
+  type_at_end(editor(), "tra");
+  REQUIRE(list.isVisible());
+  QTest::keyClick(&list, Qt::Key_Left);
+  CHECK_FALSE(list.isVisible());
+  QTest::keyClick(&editor(), Qt::Key_Return);
+  CHECK(editor().text().endsWith("data\ntr\na"));
+  QTest::keyClick(&editor(), Qt::Key_Backspace);
+  QTest::keyClick(&editor(), Qt::Key_A, Qt::ControlModifier);
+  type_at_end(editor(), "n");
+  REQUIRE(list.isVisible());
+  run("replace 1 \"devices 4 as data=4\"");  // by somebody else
+  QTest::keyClick(list.isVisible() ? &list : static_cast<QWidget*>(&editor()), Qt::Key_Return);
+  settle();
+  CHECK(editor().text() == "devices 4 as data=4\ntrans * batch by data\ntran\n");
+  type_at_end(editor(), "trans");  // is a word as it stands
+  CHECK_FALSE(list.isVisible());
+}
+
+TEST_CASE_METHOD(WindowFixture, "a command is run by its key while completions are shown") {
   run("open model=" + gpt2);
   run("text \"" + two + "\"");
   type_at_end(editor(), "tra");
-  QTest::keyClick(&editor(), Qt::Key_Left);  // the list is of what stood before the cursor then
-  QTest::keyClick(&editor(), Qt::Key_Return);
+  QAbstractItemView& list = *editor().completer()->popup();
+  REQUIRE(list.isVisible());
+  QTest::keyClick(&list, Qt::Key_Z, Qt::ControlModifier);
   settle();
-  CHECK(editor().toPlainText().endsWith("data\ntr\na"));
+  CHECK(editor().text().toStdString() == "devices 2 as data=2\ntrans * batch by data\n");
+  type_at_end(editor(), "tra");
+  REQUIRE(list.isVisible());
+  QTest::keyClick(&list, Qt::Key_Return, Qt::ControlModifier);  // keeps
+  settle();
+  CHECK(document().draft.kept() == "devices 2 as data=2\ntrans * batch by data\ntra");
+}
+
+TEST_CASE_METHOD(WindowFixture, "a selection that comes while somebody types moves no cursor, and no view") {
+  run("open model=" + gpt2);
+  run("text \"" + two + "# three\\n# four\\n\"");
+  editor().setFocus();
+  editor().go_to_line(4);
+  window->run_line("select statement=1");
+  QTest::keyClick(&editor(), 'x');
+  settle();
+  CHECK(document().draft.text().ends_with("# three\nx# four\n"));
+  CHECK(editor().textCursor().blockNumber() == 3);
+  CHECK(window->shown().state.selection.statement == 1);
+  run("select statement=2");
+  CHECK(editor().textCursor().blockNumber() == 1);
+}
+
+TEST_CASE_METHOD(WindowFixture, "every line ends in one way, and what an editor shows is what is there") {
+  const QString file = write("crlf.plan", "devices 2 as data=2\r\n# a\u00a0b\r\n");
+  run("open model=" + gpt2 + " plan=" + file.toStdString());
+  CHECK(editor().text() == "devices 2 as data=2\n# a\u00a0b\n");
+  type_at_end(editor(), "# x");
+  QTest::keyClick(&editor(), Qt::Key_Return, Qt::ShiftModifier);
+  QTest::keyClicks(&editor(), "# y");
+  settle();
+  CHECK(document().draft.text() == "devices 2 as data=2\n# a\u00a0b\n# x\n# y");
+  CHECK(editor().blockCount() == 4);
+  CHECK(window->panel_view("script")->panel()->text == document().draft.text());
+  editor().moveCursor(QTextCursor::Start);
+  QTest::keyClick(&editor(), Qt::Key_K, Qt::ControlModifier);  // goes somewhere, and takes no line away
+  settle();
+  CHECK(document().draft.text() == "devices 2 as data=2\n# a\u00a0b\n# x\n# y");
+}
+
+TEST_CASE_METHOD(WindowFixture, "lines that others write above leave what is looked at where it is") {
+  run("open model=" + gpt2);
+  std::string text;
+  for (int k = 0; k < 200; ++k) text += "# line " + std::to_string(k) + "\\n";
+  run("text \"" + text + "\"");
+  editor().setFocus();
+  editor().go_to_line(150);
+  const int top = editor().cursorRect().top();
+  run("paste \"# new\\n# new\\n# new\" before=2");
+  CHECK(editor().textCursor().block().text() == "# line 149");
+  CHECK(editor().cursorRect().top() == top);
+  run("move 153 to=1");
+  CHECK(editor().textCursor().block().text() == "# line 149");
 }
 
 TEST_CASE_METHOD(WindowFixture, "find, replace and comments change the draft") {

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "app/session/canvases/canvases.h"
+#include "app/session/completion.h"
 #include "app/session/panels/panels.h"
 #include "app/session/views.h"
 #include "engine/base/text.h"
@@ -66,6 +67,35 @@ TEST_CASE("a file whose lines end in carriage returns is edited like others, and
   CHECK_FALSE(s.state().document()->modified());
   must(s, "append \"# more\"");
   must(s, "save");  // nobody else has changed it
+}
+
+TEST_CASE("a word that can stand as it is, is not completed unasked; what is offered is for one place of one text") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 4 as t=2 tensor=2\n");
+  const auto at_end = [&](const std::string& text) { return complete(*s.state().document(), text, text.size()); };
+  const session::Completion begun = at_end(text_of(s) + "trans * batch by te");
+  const session::Completion whole = at_end(text_of(s) + "trans * batch by t");
+  REQUIRE(begun.items.size() == 1);
+  CHECK(begun.items[0].text == "tensor");
+  CHECK_FALSE(begun.whole);
+  CHECK(whole.whole);
+  REQUIRE(whole.items.size() == 1);
+  CHECK(whole.is_of(text_of(s) + "trans * batch by t", whole.cursor));
+  CHECK_FALSE(whole.is_of(text_of(s) + "trans * batch by t", whole.cursor - 1));
+  CHECK_FALSE(whole.is_of("#" + text_of(s) + "trans * batch by t", whole.cursor));
+}
+
+TEST_CASE("it is counted how often something is selected, not how often that changes by itself") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, kPlan);
+  const int before = s.state().selections;
+  must(s, "select statement=2");
+  must(s, "select statement=2");
+  CHECK(s.state().selections == before + 2);
+  must(s, "append \"# more\"");
+  CHECK(s.state().selections == before + 2);
 }
 
 TEST_CASE("a file that another program has changed is not overwritten unasked") {

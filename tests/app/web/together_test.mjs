@@ -41,6 +41,26 @@ await test("two type into one plan at once, and both find all of it", [model], a
   await me.until("api/panels/script", (p) => p.text === `${mine}\n# on${plan}# last${theirs}!`);
 });
 
+await test("a cursor stays in its line, whatever others do to the lines around it", [model], async (person) => {
+  const [me, other] = [await person(), await person()];
+  await me.write(`${plan}# mine\n# last`);
+  await shows(other, `${plan}# mine\n# last`);
+  await at(me, "Control+Home");
+  await me.page.keyboard.press("ArrowDown");
+  await me.page.keyboard.press("ArrowDown");
+  await me.page.keyboard.press("End"); // of `# mine`
+  await other.run("move 3 to=1");
+  await shows(me, `# mine\n${plan}# last`);
+  await type(me, " 1");
+  await me.until("api/panels/script", (p) => p.text === `# mine 1\n${plan}# last`);
+  await other.run("toggle 3");
+  await shows(me, `# mine 1\ndevices 2 as data=2\n# trans * batch by data\n# last`);
+  await other.run("select statement=4");
+  await me.until("api/selection", (s) => s.statement === 4);
+  await type(me, " 2");
+  await me.until("api/panels/script", (p) => p.text.startsWith("# mine 1 2\n"));
+});
+
 await test("of a line that two change before they see each other both forms stay", [model], async (person) => {
   const [me, other] = [await person(), await person()];
   await me.write(`${plan}# last`);

@@ -28,7 +28,7 @@ import type { Typed } from "../commands";
 import { h } from "../dom";
 import type { Ghost, Mark, Panel } from "../types";
 import type { Body } from "./body";
-import { changes } from "./line_changes";
+import { changes, placeAfter } from "./line_changes";
 
 const fromSession = Annotation.define<boolean>();
 
@@ -216,6 +216,7 @@ export class Script implements Body {
   private asked: string | null = null; // a text of which it is not known whether the session has got it
   private waiting: string | null = null; // the newest text that was typed
   private lastTyped = 0;
+  private touchedAt = 0; // when somebody has typed here, or moved the cursor
 
   constructor(
     title: string,
@@ -245,7 +246,9 @@ export class Script implements Body {
           ]),
           EditorView.contentAttributes.of({ "aria-label": title, spellcheck: "false" }),
           EditorView.updateListener.of((u) => {
-            if (u.docChanged && !u.transactions.some((t) => t.annotation(fromSession))) this.typed();
+            if (u.transactions.some((t) => t.annotation(fromSession))) return;
+            if (u.docChanged || u.selectionSet) this.touchedAt = performance.now();
+            if (u.docChanged) this.typed();
           }),
           this.hint.of([]),
           this.writable.of(EditorState.readOnly.of(false)),
@@ -283,9 +286,15 @@ export class Script implements Body {
     return { pos: line.from, end: line.to, create: () => ({ dom: h("div", { class: "note" }, note.text) }) };
   }
 
+  isUntouchedSince(time: number): boolean {
+    return this.touchedAt < time;
+  }
+
+  // Where the cursor is in the line already, it stays.
   goToLine(line: number): void {
-    if (line < 1 || line > this.view.state.doc.lines) return;
-    const at = this.view.state.doc.line(line).from;
+    const { doc, selection } = this.view.state;
+    if (line < 1 || line > doc.lines || doc.lineAt(selection.main.head).number === line) return;
+    const at = doc.line(line).from;
     this.view.dispatch({
       selection: { anchor: at },
       effects: EditorView.scrollIntoView(at, { y: "center" }),
@@ -293,15 +302,19 @@ export class Script implements Body {
     });
   }
 
-  // Only what differs is replaced, so that the cursor stays where it is.
+  // Only what differs is replaced, and the cursor stays in its line.
   private put(panel: Panel): void {
     this.from = panel.text ?? "";
     this.document = Number(panel.facts.find((f) => f.id === "document")?.cell.value ?? 0);
     const readOnly = this.document === 0;
     if (this.view.state.readOnly !== readOnly)
       this.view.dispatch({ effects: this.writable.reconfigure(EditorState.readOnly.of(readOnly)) });
-    const pieces = changes(this.view.state.doc.toString(), this.from);
-    if (pieces.length > 0) this.view.dispatch({ changes: pieces, annotations: fromSession.of(true) });
+    const now = this.view.state.doc.toString();
+    const pieces = changes(now, this.from);
+    if (pieces.length === 0) return;
+    const { anchor, head } = this.view.state.selection.main;
+    const selection = { anchor: placeAfter(now, this.from, anchor), head: placeAfter(now, this.from, head) };
+    this.view.dispatch({ changes: pieces, selection, annotations: fromSession.of(true) });
   }
 
   private typed(): void {
@@ -346,8 +359,7 @@ export class Script implements Body {
     const found = await api.complete(c.state.doc.toString(), bytes.length).catch(() => null); // none, if it is away
     if (!found) return null;
     const from = new TextDecoder().decode(bytes.subarray(0, found.from)).length;
-    const complete = found.items.length === 1 && found.items[0]?.text === before.slice(from); // needs no offer of itself
-    if (found.items.length === 0 || (complete && !c.explicit)) return null;
+    if (found.items.length === 0 || (found.whole && !c.explicit)) return null;
     return { from, filter: false, options: found.items.map((i) => ({ label: i.text, detail: i.about })) };
   }
 }
