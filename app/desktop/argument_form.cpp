@@ -39,6 +39,10 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
   QWidget* first = nullptr;
   begun.id = command.id;
   for (const session::ArgumentInfo& a : command.arguments) {
+    if (a.kind == session::ArgumentInfo::Kind::seen) {
+      unasked_[a.name] = session::value_now(state, begun, a.name);
+      continue;
+    }
     QComboBox* field = field_of(a);
     field->setCurrentText(text(session::value_now(state, begun, a.name)));
     auto* row = new QHBoxLayout;
@@ -60,7 +64,7 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
     if (!first) first = field;
   }
   for (const session::ArgumentInfo& a : command.arguments)  // what is still to be said
-    if (!begun.has(a.name) || begun.get(a.name).empty()) {
+    if (fields_.contains(a.name) && begun.get(a.name).empty()) {
       first = fields_[a.name];
       break;
     }
@@ -106,7 +110,7 @@ QComboBox* ArgumentForm::field_of(const session::ArgumentInfo& a) {
 }
 
 session::Invocation ArgumentForm::written() const {
-  session::Invocation i{command_.id, {}};
+  session::Invocation i{command_.id, unasked_};
   for (const auto& [name, field] : fields_)
     if (!field->currentText().isEmpty()) i.arguments[name] = field->currentText().toStdString();
   return i;

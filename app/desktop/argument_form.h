@@ -17,7 +17,7 @@ class ArgumentForm : public Overlay {
  public:
   using Run = std::function<void(session::Invocation)>;
 
-  // `begun`: what has been said already; fields show it.
+  // `begun`: what has been said already; fields show it. Which text is seen has no field: that of the state.
   ArgumentForm(QWidget* window, const session::CommandInfo& command, const session::State& state,
                session::Invocation begun, Run run);
 
@@ -34,6 +34,7 @@ class ArgumentForm : public Overlay {
   const session::State state_;  // as it was when it was asked
   Run run_;
   std::map<std::string, QComboBox*> fields_;
+  std::map<std::string, std::string> unasked_;  // arguments without a field
   QLabel* problem_;
 };
 

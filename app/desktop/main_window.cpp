@@ -291,10 +291,12 @@ void MainWindow::refused(const session::Invocation& invocation, const std::vecto
   const std::string line = session::print(invocation);
   const auto at =
       std::find_if(placed_commands_.begin(), placed_commands_.end(), [&](const auto& c) { return c.first == line; });
-  if (at == placed_commands_.end()) return messages_->add_refusal(invocation, why);
+  const session::State now = bridge_->state();
+  const std::uint64_t seen = now.document() ? now.document()->seen.newest() : 0;
+  if (at == placed_commands_.end()) return messages_->add_refusal(invocation, why, seen);
   std::vector<session::Offer> offers;
   for (const Diagnostic& d : why)
-    for (session::Offer& o : session::ways_out(invocation, d)) offers.push_back(std::move(o));
+    for (session::Offer& o : session::ways_out(invocation, d, seen)) offers.push_back(std::move(o));
   new PlaceNote(this, QStringLiteral("✗ ") + text(to_string(why)), offers, [this](const std::string& l) { run_line(l); },
                 at->second);
   placed_commands_.erase(at);

@@ -52,10 +52,11 @@ void MessageBar::show_state(const session::State& state) {
   rebuild();
 }
 
-void MessageBar::add_refusal(const session::Invocation& invocation, const std::vector<Diagnostic>& diagnostics) {
+void MessageBar::add_refusal(const session::Invocation& invocation, const std::vector<Diagnostic>& diagnostics,
+                             std::uint64_t seen) {
   for (const Diagnostic& d : diagnostics) {
     std::erase_if(refusals_, [&](const Refusal& r) { return r.diagnostic == d; });
-    refusals_.push_back({invocation, d});
+    refusals_.push_back({invocation, d, seen});
   }
   if (refusals_.size() > 10) refusals_.erase(refusals_.begin(), refusals_.end() - 10);
   rebuild();
@@ -125,7 +126,7 @@ void MessageBar::rebuild() {
     if (std::find(messages_.begin(), messages_.end(), r->diagnostic) != messages_.end())
       continue;  // the session says it too
     std::vector<std::pair<QString, session::Invocation>> buttons;
-    for (const session::Offer& o : session::ways_out(r->invocation, r->diagnostic))
+    for (const session::Offer& o : session::ways_out(r->invocation, r->diagnostic, r->seen))
       buttons.emplace_back(text(o.title), *session::parse_invocation(o.command));
     add(text(to_string(r->diagnostic)), r->diagnostic.severity, buttons);
   }

@@ -20,7 +20,9 @@ class MessageBar : public QWidget {
   explicit MessageBar(QWidget* parent = nullptr);
 
   void show_state(const session::State& state);
-  void add_refusal(const session::Invocation& invocation, const std::vector<Diagnostic>& diagnostics);
+  // `seen`: the number of the text that was refused.
+  void add_refusal(const session::Invocation& invocation, const std::vector<Diagnostic>& diagnostics,
+                   std::uint64_t seen = 0);
   void add_message(const Diagnostic& diagnostic);  // of the window itself
   void set_theme(Theme theme);
   QStringList texts() const { return texts_; }
@@ -31,6 +33,7 @@ class MessageBar : public QWidget {
   struct Refusal {
     session::Invocation invocation;
     Diagnostic diagnostic;
+    std::uint64_t seen = 0;
   };
   void rebuild();
   void add_row(const QString& text, Severity severity,

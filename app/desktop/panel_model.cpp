@@ -188,20 +188,14 @@ QMimeData* PanelModel::mimeData(const QModelIndexList& indexes) const {
   return out;
 }
 
-// Between two rows: in the place of the one below, or above what came from there.
 bool PanelModel::dropMimeData(const QMimeData* data, Qt::DropAction, int row, int, const QModelIndex& parent) {
   if (!data->hasFormat(line_type) || !on_drop) return false;
-  const std::string what = data->data(line_type).toStdString();
-  QModelIndex onto = parent;
-  if (row >= 0) {
-    const int count = rowCount(parent);
-    bool above = false;
-    for (int r = 0; r < row && r < count; ++r) above = above || row_at(index(r, 0, parent))->command == what;
-    onto = index(qBound(0, above ? row - 1 : row, qMax(0, count - 1)), 0, parent);
-  }
+  const int count = rowCount(parent);
+  const bool between = row >= 0, behind = row >= count;
+  const QModelIndex onto = between ? index(qBound(0, behind ? count - 1 : row, qMax(0, count - 1)), 0, parent) : parent;
   const session::TableRow* target = row_at(onto);
   if (!target) return false;
-  on_drop(what, target->command);
+  on_drop(data->data(line_type).toStdString(), target->command, !between ? "" : behind ? "after" : "before");
   return true;
 }
 

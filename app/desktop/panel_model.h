@@ -43,7 +43,8 @@ class PanelModel : public QAbstractItemModel {
                     const QModelIndex& parent) override;
 
   std::function<void(const std::string& line)> on_edit;  // a cell has been changed
-  std::function<void(const std::string& what, const std::string& onto)> on_drop;
+  // `side`: before or after a row, where it was dropped between rows; empty: on the row.
+  std::function<void(const std::string& what, const std::string& onto, const std::string& side)> on_drop;
 
  private:
   struct Item {

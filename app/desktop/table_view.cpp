@@ -108,8 +108,10 @@ TableView::TableView(QWidget* parent)
     if (on_command_at) on_command_at(line, QCursor::pos());
   };
   model_->on_edit = at_mouse;
-  model_->on_drop = [at_mouse](const std::string& what, const std::string& onto) {
-    at_mouse(session::print({"drag", {{"what", what}, {"onto", onto}}}));
+  model_->on_drop = [at_mouse](const std::string& what, const std::string& onto, const std::string& side) {
+    session::Invocation drag{"drag", {{"what", what}, {"onto", onto}}};
+    if (!side.empty()) drag.arguments["side"] = side;
+    at_mouse(session::print(drag));
   };
   view_->setIndentation(14);
   view_->setSortingEnabled(true);

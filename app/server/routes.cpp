@@ -286,7 +286,7 @@ asio::awaitable<Answer> Routes::command(const Json& body) {
     return host_.run(*i, document);
   };
   const Result<Done> done = co_await on(commands_, run);
-  if (!done.ok()) co_return answer_of(409, refusal_json(done.diagnostics, *i));
+  if (!done.ok()) co_return answer_of(409, refusal_json(done.diagnostics, *i, host_.seen()));
   co_return answer_of(200, {{"done", true}, {"revision", host_.revision()}});
 }
 

@@ -195,6 +195,11 @@ std::vector<std::string> SessionHost::document_names() const {
   return out;
 }
 
+std::uint64_t SessionHost::seen() const {
+  const State s = session_.state();
+  return s.document() ? s.document()->seen.newest() : 0;
+}
+
 Made SessionHost::commands() {
   const std::uint64_t now = revision_;
   return {json_body({{"commands", commands_json(session_.state())}}), now};

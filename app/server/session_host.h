@@ -53,6 +53,7 @@ class SessionHost {
   Made canvas(const std::string& id);  // its model
   Made marks(const std::string& id);
   std::vector<std::string> document_names() const;  // model · plan
+  std::uint64_t seen() const;                       // the number of the text that is in front; 0: none is
   Made selection();  // with the number of the current document (0: none), and what was asked to the front
   Made commands();
   Made choices(const std::string& command, const std::string& argument);

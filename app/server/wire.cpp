@@ -17,7 +17,10 @@ const char* name_of(session::ArgumentInfo::Kind k) {
     case Kind::path:
       return "path";
     case Kind::number:
+    case Kind::line:
       return "number";
+    case Kind::seen:
+      return "seen";
     case Kind::word:
       return "word";
     case Kind::rest:
@@ -61,11 +64,11 @@ Json commands_json(const session::State& state) {
   return out;
 }
 
-Json refusal_json(const std::vector<Diagnostic>& diagnostics, const session::Invocation& refused) {
+Json refusal_json(const std::vector<Diagnostic>& diagnostics, const session::Invocation& refused, std::uint64_t seen) {
   Json all = Json::array();
   for (const Diagnostic& d : diagnostics) {
     Json offers = Json::array();
-    for (const session::Offer& o : session::ways_out(refused, d))
+    for (const session::Offer& o : session::ways_out(refused, d, seen))
       offers.push_back({{"title", o.title}, {"command", o.command}});
     all.push_back(session::whole_json(d));
     all.back()["offers"] = std::move(offers);

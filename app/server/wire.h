@@ -16,7 +16,8 @@ std::string random_name();  // 16 digits
 BodyPtr json_body(const Json&);
 Json commands_json(const session::State&);          // the one list, with what can be run now and why not
 // {"done": false, "diagnostics": [{"severity", "said", "what", …, "offers": [{"title", "command"}]}]}; `refused`: what was to be run.
-Json refusal_json(const std::vector<Diagnostic>&, const session::Invocation& refused = {});
+Json refusal_json(const std::vector<Diagnostic>&, const session::Invocation& refused = {},
+                  std::uint64_t seen = 0);  // seen: the number of the text that was refused
 Json open_api(const std::string& version);          // the document of GET /api
 
 // What a browser gets that has come without the link.

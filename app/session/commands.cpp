@@ -10,6 +10,8 @@ namespace {
 
 using Kind = ArgumentInfo::Kind;
 
+const ArgumentInfo kSeen{"seen", Kind::seen, false, false, "the number of the text in which lines are counted", false};
+
 const std::vector<CommandInfo>& list() {
   static const std::vector<CommandInfo> all = {
       {"open", "Open…", "File", "Ctrl+O",
@@ -43,7 +45,9 @@ const std::vector<CommandInfo>& list() {
       {"append", "Append statement", "Plan", "", {{"statement", Kind::text, true, true, "a line of the plan language"}},
        "Adds a line at the draft's end."},
       {"replace", "Replace line", "Plan", "",
-       {{"line", Kind::number, true, true, "from 1"}, {"statement", Kind::text, true, true, "empty: the line goes"}},
+       {{"line", Kind::line, true, true, "from 1"},
+        {"statement", Kind::text, true, true, "empty: the line goes"},
+        kSeen},
        "Replaces one line of the draft."},
       {"keep", "Keep", "Plan", "Ctrl+Return", {}, "Keeps the draft as a version of the plan."},
       {"drop", "Drop edits", "Plan", "Escape", {}, "Goes back to the version that was kept last."},
@@ -55,13 +59,14 @@ const std::vector<CommandInfo>& list() {
        {{"none", Kind::word, false, true, "none: nothing"},
         {"operators", Kind::text, false, false, "a selector of the plan language"},
         {"tensor", Kind::text, false, false, "a name"},
-        {"statement", Kind::number, false, false, "a line of the plan"},
+        {"statement", Kind::line, false, false, "a line of the plan"},
         {"place", Kind::text, false, false, "as pipe=0"},
         {"communicator", Kind::list, false, false, "devices and how they communicate, as \"all_reduce over tensor\""},
         {"link", Kind::text, false, false, "of the cluster: what is sent over it"},
         {"time", Kind::text, false, false, "a part of the step, as 1200..1350.5 in microseconds, a moment, as 1200, or none"},
         {"lane", Kind::list, false, false, "of that part, a lane of the timeline; alone: what runs there. May be said several times"},
-        {"stream", Kind::word, false, false, "of a single block, as compute"}},
+        {"stream", Kind::word, false, false, "of a single block, as compute"},
+        kSeen},
        "Selects the same thing in every view: operators and their like, a part of the step, or both."},
       {"lanes", "Sort lanes", "View", "", {{"by", Kind::word, true, true, "plan, name, work, idle or peak"}},
        "Sorts the lanes of the timeline; by work, idle and peak, the most first."},
@@ -136,7 +141,7 @@ const std::vector<CommandInfo>& list() {
       {"accept", "Accept planned lines", "Plan", "", {{"candidate", Kind::number, false, true, "from 1; by default the best", false},
         {"line", Kind::number, false, false, "of what was found, from 1: this one alone", false}},
        "Takes what the planner has found into the draft."},
-      {"relax", "Relax line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
+      {"relax", "Relax line", "Plan", "", {{"line", Kind::line, true, true, "from 1"}, kSeen},
        "Makes a comment of a line that is in the way."},
       {"run", "Run trial", "Plan", "Ctrl+R",
        {{"procs", Kind::number, false, false, "processes; as many as the plan has devices"},
@@ -243,30 +248,36 @@ const std::vector<CommandInfo>& list() {
       {"template", "Insert template", "Plan", "",
        {{"use", Kind::rest, true, true, "its name with its arguments, as tp(L, tensor)"}},
        "Adds the statements of a template, as one line."},
-      {"toggle", "Switch line on or off", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
+      {"toggle", "Switch line on or off", "Plan", "", {{"line", Kind::line, true, true, "from 1"}, kSeen},
        "Makes a comment of a statement, and a statement of such a comment."},
       {"lock", "Lock line", "Plan", "",
-       {{"line", Kind::number, true, true, "from 1"},
-        {"off", Kind::word, false, true, "off: the planner may write another line for it"}},
+       {{"line", Kind::line, true, true, "from 1"},
+        {"off", Kind::word, false, true, "off: the planner may write another line for it"},
+        kSeen},
        "Keeps a line of the planner when it plans again."},
       {"move", "Move line", "Plan", "",
-       {{"line", Kind::number, true, true, "from 1"}, {"to", Kind::number, true, true, "the number that it has then"}},
+       {{"line", Kind::line, true, true, "from 1"},
+        {"to", Kind::line, true, true, "the line that is there now: the number that it has then"},
+        kSeen},
        "Moves a line of the plan."},
       {"change", "Change a part of a line", "", "",
-       {{"line", Kind::number, true, true, "from 1"},
+       {{"line", Kind::line, true, true, "from 1"},
         {"part", Kind::word, true, true, "operators, argument or where"},
-        {"value", Kind::text, true, true, "what it is then; an empty where goes"}},
+        {"value", Kind::text, true, true, "what it is then; an empty where goes"},
+        kSeen},
        "Writes a part of a statement anew; the rest of it stays."},
       {"paste", "Paste lines", "Edit", "",
        {{"text", Kind::text, true, true, "lines of a plan, or rows that were copied from the grid"},
-        {"before", Kind::number, false, false, "a line; without it, at the end"}},
+        {"before", Kind::line, false, false, "a line; without it, at the end"},
+        kSeen},
        "Adds the lines to the plan, all of them or none."},
       {"drag", "Drag", "", "",
        {{"what", Kind::text, true, true, "a line that selects it, as \"select operators=L.mlp\""},
         {"onto", Kind::text, true, true, "the same of what it is dropped on"},
-        {"side", Kind::word, false, false, "of tasks: before or after; before unless said"}},
+        {"side", Kind::word, false, false,
+         "before or after: of tasks, before unless said; a line goes there, else in its place"}},
        "op-assign or op-order by hand: operators onto a place, a task onto a task; a line of the plan onto another one."},
-      {"duplicate", "Duplicate line", "Plan", "", {{"line", Kind::number, true, true, "from 1"}},
+      {"duplicate", "Duplicate line", "Plan", "", {{"line", Kind::line, true, true, "from 1"}, kSeen},
        "Writes a line of the plan once more, below it."},
       {"export", "Export", "File", "",
        {{"what", Kind::word, true, true, "a picture (graph, timeline, …) or, for .csv and .json, a panel"},
@@ -376,7 +387,8 @@ Result<Invocation> parse_begun(std::string_view line) {
       i = words->size();
       if (value.empty()) continue;
     }
-    if (a->kind == Kind::number && !is_number(value))
+    const bool number = a->kind == Kind::number || a->kind == Kind::line || a->kind == Kind::seen;
+    if (number && !is_number(value))
       return error("'" + out.id + "': " + a->name + " is a number, not '" + printable(value) + "'");
     if (a->kind == Kind::list && out.has(a->name))
       out.arguments[a->name] += "\n" + value;

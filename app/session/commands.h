@@ -20,7 +20,9 @@ struct ArgumentInfo {
   const char* name;
   // rest: all the words from here to the end, behind the argument's name as a word: `split out by tensor, data`.
   // list: every further word; they are joined by line breaks.
-  enum class Kind { text, path, number, word, rest, list } kind;
+  // line: the number of a line of the plan. seen: that of the text in which lines are counted (seen.h), which a surface
+  // says by itself.
+  enum class Kind { text, path, number, word, rest, list, line, seen } kind;
   bool required;
   bool positional;  // may be written without its name and `=`
   const char* about;

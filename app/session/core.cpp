@@ -215,7 +215,13 @@ void Core::follow_tour() {
   prefer({{"tour_step", next}});
 }
 
+void Core::number_texts() {
+  for (Document& d : state.documents)
+    if (!d.seen.is_newest(d.draft.text())) d.seen.add(++texts, d.draft.text());
+}
+
 void Core::has_changed() {
+  number_texts();
   follow_tour();
   ++state.revision;
 }

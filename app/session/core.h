@@ -37,6 +37,7 @@ struct Core {
 
   void say(const std::vector<Diagnostic>&);              // as messages of the session
   Result<Done> failed(std::vector<Diagnostic>);          // the same, also kept as messages, so that a surface can show them in place
+  void number_texts();                                   // of drafts that have changed
   void has_changed();                                    // once the state has; with the lock
   void changed();                                        // tells the surface; without the lock
   void look_around();                                    // what is in the workspace, whoever has put it there
@@ -63,6 +64,7 @@ struct Core {
   State state;
   std::function<void()> on_change;
   int documents = 0;                                         // opened so far
+  std::uint64_t texts = 0;                                   // numbered so far
   std::map<int, RowId> models;                               // by document, as `asked`
   StoredDrafts drafts;                                       // as they are in the workspace
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
@@ -136,7 +138,7 @@ Result<Done> keep_version(Core&, Document&);
 Result<Done> put_by_hand(Core&, const std::string& statement);
 // The line of that number, from 1, as an index. Errors: there is none.
 Result<std::size_t> line_at(const std::vector<std::string>& lines, const std::string& number);
-Result<Done> move_line(Document&, const std::string& from, const std::string& to);
+Result<Done> move_line(Document&, const std::string& from, const std::string& to);  // `to`: the number that it has then
 
 // Edits of a draft, each one step of undo.
 Result<Done> write_draft(Document&, std::string text);

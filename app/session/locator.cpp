@@ -36,7 +36,7 @@ std::vector<Target> targets(const State& s) {
   int line = 0;
   for (const std::string& text : split(d->draft.text(), '\n'))
     if (++line; text.find_first_not_of(" \t") != std::string::npos)
-      out.push_back({text, "line " + std::to_string(line), "select statement=" + std::to_string(line)});
+      out.push_back({text, "line " + std::to_string(line), select_line(d->seen, d->draft.text(), line)});
   for (const TableRow& row : modules_panel(s).rows) out.push_back({row.id, "module", row.command});
   add_operators(*d, out);
   for (const Version& v : *d->versions)

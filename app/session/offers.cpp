@@ -121,31 +121,31 @@ class Menu {
 
   // A line of the plan.
   void line(int number) {
-    const std::string n = std::to_string(number);
+    const std::string n = std::to_string(number), seen = std::to_string(document_->seen.newest());
     const std::vector<std::string> lines = lines_of(document_->draft.text());
     if (static_cast<std::size_t>(number) > lines.size()) return;
     const std::string& text = lines[static_cast<std::size_t>(number) - 1];
     const bool on = is_statement(text), off = switched_on(text).has_value();
-    add("", "Change the line…", print({"replace", {{"line", n}}}), "", true);
-    if (on) add("", "Switch it off", "toggle " + n);
-    if (off) add("", "Switch it on", "toggle " + n);
-    if (on && is_automatic(text)) add("", "Lock it: the planner keeps it", "lock " + n);
-    if (on && !is_automatic(text)) leave_to_planner(text, n);
-    add("", "Duplicate it", "duplicate " + n);
-    if (number > 1) add("", "Move it up", "move " + n + " to=" + std::to_string(number - 1));
+    add("", "Change the line…", print({"replace", {{"line", n}, {"seen", seen}}}), "", true);
+    if (on) add("", "Switch it off", "toggle " + n + " seen=" + seen);
+    if (off) add("", "Switch it on", "toggle " + n + " seen=" + seen);
+    if (on && is_automatic(text)) add("", "Lock it: the planner keeps it", "lock " + n + " seen=" + seen);
+    if (on && !is_automatic(text)) leave_to_planner(text, "lock " + n + " off seen=" + seen);
+    add("", "Duplicate it", "duplicate " + n + " seen=" + seen);
+    if (number > 1) add("", "Move it up", "move " + n + " to=" + std::to_string(number - 1) + " seen=" + seen);
     if (static_cast<std::size_t>(number) < lines.size())
-      add("", "Move it down", "move " + n + " to=" + std::to_string(number + 1));
-    add("", "Remove it", print({"replace", {{"line", n}, {"statement", ""}}}));
+      add("", "Move it down", "move " + n + " to=" + std::to_string(number + 1) + " seen=" + seen);
+    add("", "Remove it", print({"replace", {{"line", n}, {"statement", ""}, {"seen", seen}}}));
   }
 
   // A line goes at the planner's next search, which has to be able to write another one in its place.
-  void leave_to_planner(const std::string& text, const std::string& number) {
+  void leave_to_planner(const std::string& text, const std::string& command) {
     const Result<plan::Statement> s = plan::parse_statement(text);
     const char* title = "Leave it to the planner";
     if (s.ok() && can_be_planned(*s.value))
-      add("", title, "lock " + number + " off");
+      add("", title, command);
     else
-      refuse("", title, "lock " + number + " off", "the planner writes no line of this kind: leave an argument open, as ?t");
+      refuse("", title, command, "the planner writes no line of this kind: leave an argument open, as ?t");
   }
 
   // The selected operators go to the place that was pointed at.
@@ -255,14 +255,15 @@ class Menu {
 }  // namespace
 
 Offers offers(const State& s, std::string_view line) {
-  const Result<Invocation> i = parse_begun(line);
+  Result<Invocation> i = parse_begun(line);
+  if (i.ok() && s.document()) i = lines_now(s.document()->seen, std::move(*i));
   if (!i.ok()) return {};
   Menu menu(s);
   menu.of(*i);
   return menu.take();
 }
 
-std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic& d) {
+std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic& d, std::uint64_t seen) {
   std::vector<Offer> out;
   const CommandInfo* info = find_command(refused.id);
   for (const ArgumentInfo& a : info ? info->arguments : std::vector<ArgumentInfo>{}) {
@@ -273,7 +274,9 @@ std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic& d) {
   }
   for (const int line : d.lines) {
     const std::string n = std::to_string(line);
-    out.push_back({.group = "", .title = "Relax line " + n, .command = print({"relax", {{"line", n}}})});
+    Invocation relax{"relax", {{"line", n}}};
+    if (seen > 0) relax.arguments["seen"] = std::to_string(seen);
+    out.push_back({.group = "", .title = "Relax line " + n, .command = print(relax)});
   }
   return out;
 }

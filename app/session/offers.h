@@ -35,7 +35,8 @@ struct Offers {
 Offers offers(const State&, std::string_view line);
 
 // What takes away the reason of a refusal: the command once more with the word that its hint names (`overwrite=yes`), and
-// each line of the plan that is in the way, to be relaxed.
-std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic&);
+// each line of the plan that is in the way, to be relaxed; `seen`: the number of the text that was refused, 0 where it
+// is not known.
+std::vector<Offer> ways_out(const Invocation& refused, const Diagnostic&, std::uint64_t seen = 0);
 
 }  // namespace planscope::session

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/session/core.h"
+#include "app/session/text_change.h"
 
 namespace planscope::session {
 
@@ -43,8 +44,24 @@ Result<Done> run_command(Core& c, const Invocation& i) {
   const auto handler = handlers().find(i.id);
   if (handler == handlers().end()) return error("there is no command '" + i.id + "'");
   if (const std::string reason = why_not(c.state, i.id); !reason.empty()) return error("'" + i.id + "' cannot be run now", reason);
-  return handler->second(c, i);
+  const Document* d = c.document();
+  const Result<Invocation> now = d ? lines_now(d->seen, i) : i;
+  if (!now.ok()) return now.diagnostics;
+  return handler->second(c, *now);
 }
+
+namespace {
+
+// A line that is selected is selected wherever it stands; one that goes is not.
+void follow_selected_line(Core& c, const std::string& before) {
+  int& selected = c.state.selection.statement;
+  const std::string& now = c.document()->draft.text();
+  if (selected == 0 || now == before) return;
+  const std::optional<LineNow> line = line_now(before, now, static_cast<std::size_t>(selected) - 1);
+  selected = line ? static_cast<int>(line->line) + 1 : 0;
+}
+
+}  // namespace
 
 Session::Session(SessionSettings settings) : core_(std::make_unique<Core>(std::move(settings))) {}
 Session::~Session() = default;
@@ -59,9 +76,13 @@ Result<Done> Session::apply(const Invocation& i) {
     c.look_again();
     const Selection before = c.state.selection;
     const Document* document = c.document();
+    const int id = document ? document->id : 0;
+    const std::string text = document ? document->draft.text() : "";
     out = run_command(c, i);
     if (out.ok()) {
       if (i.id == "select" || !(c.state.selection == before)) ++c.state.selections;
+      const bool same = c.state.selection == before && c.document() && c.document()->id == id;
+      if (same) follow_selected_line(c, text);
       const std::vector<Diagnostic> problems = c.keep_draft();
       out.diagnostics.insert(out.diagnostics.end(), problems.begin(), problems.end());
       c.ask();

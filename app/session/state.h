@@ -16,6 +16,7 @@
 #include "app/session/inspection.h"
 #include "app/session/lanes.h"
 #include "app/session/preferences.h"
+#include "app/session/seen.h"
 #include "app/session/selected.h"
 #include "app/session/study.h"
 #include "app/workbench/effects.h"
@@ -207,6 +208,7 @@ struct Document {
   std::string cluster = "local";
   std::shared_ptr<const Cluster> chosen;  // the cluster of that name, for a plan of one device; pictures have it for their plan
   Draft draft;
+  SeenTexts seen;           // texts of the draft; the newest is that
   std::optional<RowId> version;                   // that is kept in the workspace
   // That undo has come from, the next one last: versions with the edits that had been taken back there.
   std::vector<std::pair<RowId, Draft>> later;

@@ -12,6 +12,12 @@ namespace planscope::session {
 
 namespace {
 
+// With lines as they are numbered now; as it is, where they are not known any more.
+Invocation now(const State& s, const Invocation& begun) {
+  const Result<Invocation> out = s.document() ? lines_now(s.document()->seen, begun) : begun;
+  return out.ok() ? *out.value : begun;
+}
+
 // The line of the plan that the value is a part of, up to where it begins; nothing: it is none.
 std::optional<std::string> plan_before(const State& s, const Invocation& begun, const std::string& argument) {
   const std::string& id = begun.id;
@@ -73,7 +79,7 @@ Completion found(const State& s, const Invocation& begun, const std::string& arg
 
 Completion complete_value(const State& s, const Invocation& begun, const std::string& argument,
                           const std::string& value, std::size_t cursor) {
-  Completion out = found(s, begun, argument, value, cursor);
+  Completion out = found(s, now(s, begun), argument, value, cursor);
   out.text = value;
   out.cursor = cursor;
   return out;
@@ -81,7 +87,7 @@ Completion complete_value(const State& s, const Invocation& begun, const std::st
 
 std::string value_note(const State& s, const Invocation& begun, const std::string& argument, const std::string& value) {
   const Document* d = s.document();
-  const std::string words = d && !value.empty() ? selector_of(s, begun, argument, value) : "";
+  const std::string words = d && !value.empty() ? selector_of(s, now(s, begun), argument, value) : "";
   if (words.empty() || !d->valid) return "";
   const Result<plan::Plan> p = plan::parse_plan(d->draft.text(), d->name);
   const Selected means = selected(Selection{words, "", "", 0}, *d->valid->sized, *p.value);
@@ -101,9 +107,10 @@ std::string last_argument(const Invocation& begun) {
 std::string value_now(const State& s, const Invocation& begun, const std::string& argument) {
   if (begun.has(argument)) return begun.get(argument);
   const Document* d = s.document();
+  if (d && argument == "seen") return std::to_string(d->seen.newest());
   if (!d || begun.id != "replace" || argument != "statement") return "";
   const std::vector<std::string> lines = lines_of(d->draft.text());
-  const std::size_t line = std::stoul("0" + begun.get("line"));
+  const std::size_t line = std::stoul("0" + now(s, begun).get("line"));
   return line >= 1 && line <= lines.size() ? lines[line - 1] : "";
 }
 

@@ -26,7 +26,9 @@ std::string name_of(const Thing& t) {
 
 Result<Thing> thing_of(Core& c, const std::string& line) {
   if (line.empty()) return error("there is nothing to drop it on", "", "operators go onto a place, a task onto a task");
-  const Result<Invocation> i = parse_invocation(line);
+  const Result<Invocation> said = parse_invocation(line);
+  const Result<Invocation> i = said.ok() ? lines_now(c.document()->seen, *said) : said;
+  if (said.ok() && !i.ok()) return i.diagnostics;
   Thing t;
   if (i.ok() && i->id == "template") {
     t.use = i->get("use");
@@ -61,6 +63,14 @@ Result<Done> use_on(Core& c, const std::string& use, const std::string& words) {
   return put_by_hand(c, "use " + body.name + "(" + join(arguments, ", ") + ")");
 }
 
+// In the place of the other one, or beside it where a side is said.
+Result<Done> drag_line(Document& d, int line, int onto, const std::string& side) {
+  int to = onto;
+  if (side == "before" && line < onto) --to;
+  if (side == "after" && line > onto) ++to;
+  return move_line(d, std::to_string(line), std::to_string(to));
+}
+
 Result<Done> drag(Core& c, const Invocation& i) {
   const std::string side = i.has("side") ? i.get("side") : "before";
   if (side != "before" && side != "after")
@@ -69,9 +79,7 @@ Result<Done> drag(Core& c, const Invocation& i) {
   if (!what.ok()) return what.diagnostics;
   if (!onto.ok()) return onto.diagnostics;
   const bool lines = what->selection.statement > 0 && onto->selection.statement > 0;
-  if (lines)
-    return move_line(*c.document(), std::to_string(what->selection.statement),
-                     std::to_string(onto->selection.statement));
+  if (lines) return drag_line(*c.document(), what->selection.statement, onto->selection.statement, i.get("side"));
   if (!what->use.empty() && !onto->means.words.empty()) return use_on(c, what->use, onto->means.words);
   if (!what->means.task.empty() && !onto->means.task.empty()) {
     const bool before = side == "before";

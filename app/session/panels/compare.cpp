@@ -95,6 +95,7 @@ Panel compare_panel(const State& s) {
       for (std::size_t i = 0; i < diff.changes.size(); ++i) {
         changes.push_back(change_json(e.name, diff.changes[i]));
         p.rows.push_back(change_row(*d, e.name, diff.changes[i], i, c.of_draft && p.current));
+        if (!p.rows.back().command.empty()) p.rows.back().command += seen_word(d->seen, d->draft.text());
         p.rows.back().selected =
             number++ == d->difference || is_marked(marked, d->model->graph, diff.changes[i]);
       }

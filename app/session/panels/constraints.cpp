@@ -18,7 +18,8 @@ namespace {
 
 class Grid {
  public:
-  Grid(Panel& p, const State& s) : panel_(p), document_(*s.document()), marked_(s) {
+  Grid(Panel& p, const State& s)
+      : panel_(p), document_(*s.document()), marked_(s), seen_(seen_word(document_.seen, document_.draft.text())) {
     const Document& d = document_;
     const bool known = d.current(d.latest);
     if (known) {
@@ -45,7 +46,7 @@ class Grid {
     }
     for (const auto& [line, brings] : brings_) {
       const std::string n = std::to_string(line);
-      panel_.facts.push_back({"relax_" + n, "Relax line " + n, cell(brings), "relax " + n});
+      panel_.facts.push_back({"relax_" + n, "Relax line " + n, cell(brings), "relax " + n + seen_});
     }
   }
 
@@ -186,20 +187,20 @@ class Grid {
                  cell(decides ? Json(a.decides) : Json(), Unit::count),
                  cell(a.text)};
     if (a.parent.empty()) make_editable(row, a, c);
-    row.command = "select statement=" + std::to_string(a.line);
+    row.command = select_line(document_.seen, document_.draft.text(), a.line);
     panel_.rows.push_back(std::move(row));
   }
 
   // What a template stands for is changed in its `use`.
-  static void make_editable(TableRow& row, const About& a, const RowParts& c) {
-    const std::string n = std::to_string(a.line);
+  void make_editable(TableRow& row, const About& a, const RowParts& c) const {
+    const std::string n = std::to_string(a.line) + seen_;
     const bool declares = std::holds_alternative<plan::TemplateStatement>(a.statement.body);
     row.cells[kEnabled].edit = "toggle " + n;
     if (declares || !a.enabled) return;
-    if (!c.word.empty() && !c.operators.empty()) row.cells[kOperators].edit = "change " + n + " operators";
-    row.cells[kArgument].edit = "change " + n + " argument";
-    if (!c.word.empty()) row.cells[kWhere].edit = "change " + n + " where";
-    row.cells[kLocked].edit = "lock " + n + (a.statement.automatic ? "" : " off");
+    if (!c.word.empty() && !c.operators.empty()) row.cells[kOperators].edit = "change " + n + " part=operators";
+    row.cells[kArgument].edit = "change " + n + " part=argument";
+    if (!c.word.empty()) row.cells[kWhere].edit = "change " + n + " part=where";
+    row.cells[kLocked].edit = "lock " + n + (a.statement.automatic ? "" : " off=off");
     row.cells[kText].edit = "replace " + n;
   }
 
@@ -208,6 +209,7 @@ class Grid {
   Panel& panel_;
   const Document& document_;
   const Marked marked_;
+  const std::string seen_;  // behind commands about lines
   std::vector<std::string> lines_;
   plan::Plan plan_;
   const PlanEffects* effects_ = nullptr;
@@ -236,6 +238,7 @@ Panel constraints_panel(const State& s) {
   if (!d) return p;
   p.paste = "paste";
   p.commands = {"append", "template"};
+  p.facts.push_back({.id = "seen", .title = "Seen", .cell = {.value = d->seen.newest()}, .quiet = true});
   Grid(p, s).run();
   p.current = d->current(d->latest);
   if (!p.current) p.reason = "the newest text is being evaluated";

@@ -114,8 +114,8 @@ Panel operator_panel(const State& s) {
              {"saved_bytes", "Saved for backward", cell(i.saved_bytes ? Json(*i.saved_bytes) : Json(), Unit::bytes,
                  Tone::plain,
                                                         "of one run, on one device")},
-             {"decided_by", "Decided by", line_cell(i.decided_by), i.decided_by ? "select statement=" +
-                 std::to_string(i.decided_by->line) : ""},
+             {"decided_by", "Decided by", line_cell(i.decided_by),
+              i.decided_by ? select_line(s.document()->seen, i.text, i.decided_by->line) : ""},
              {"decisions", "Decisions", decisions_cell(i)}};
   if (i.running) p.facts.push_back({"tried", "Tried", {tried, std::to_string(tried) + " of " +
       std::to_string(i.to_try)}});

@@ -14,7 +14,8 @@ std::string_view severity(Severity s) {
   return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
 }
 
-void add(Panel& p, const Diagnostic& d, const Marked& marked) {
+// `seen`: the word of the text that it is about.
+void add(Panel& p, const Diagnostic& d, const Marked& marked, const std::string& seen = "") {
   std::string text = d.what;
   if (!d.why.empty()) text += "; " + d.why;
   const Tone tone = d.severity == Severity::error     ? Tone::bad
@@ -23,7 +24,7 @@ void add(Panel& p, const Diagnostic& d, const Marked& marked) {
   TableRow r{.id = std::to_string(p.rows.size()), .tone = tone};
   r.cells = {cell(severity(d.severity), Unit::none, tone), cell(d.line ? Json(d.line) : Json()),
              cell(d.subject.empty() ? text : d.subject + ": " + text), cell(d.hint), cell(d.file)};
-  if (d.line) r.command = "select statement=" + std::to_string(d.line);
+  if (d.line) r.command = "select statement=" + std::to_string(d.line) + seen;
   r.selected = marked.statement(d.line);
   p.rows.push_back(std::move(r));
 }
@@ -52,7 +53,7 @@ std::string legal(const plan::OpenChoice& c, const plan::Decisions& d) {
 }
 
 // What is open, and what is legal there; alike ones once.
-void add_open(Panel& p, const Decided& open, const Marked& marked) {
+void add_open(Panel& p, const Decided& open, const Marked& marked, const std::string& seen) {
   std::vector<std::pair<plan::OpenChoice, int>> kinds;
   for (plan::OpenChoice& c : plan::open_choices(open.decisions, open.sized->info)) {
     const auto alike = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) {
@@ -73,7 +74,7 @@ void add_open(Panel& p, const Decided& open, const Marked& marked) {
     d.why = legal(c, open.decisions);
     d.hint =
         c.choices.empty() ? "write a value, or let the planner choose" : "write one of them, or let the planner choose";
-    add(p, d, marked);
+    add(p, d, marked, seen);
   }
 }
 
@@ -88,8 +89,9 @@ Panel problems_panel(const State& s) {
   const Marked marked(s);
   for (const Diagnostic& m : s.messages) add(p, m, marked);
   if (!d || !d->latest) return p;
-  for (const Diagnostic& m : d->latest->diagnostics) add(p, m, marked);
-  if (d->latest->open) add_open(p, *d->latest->open, marked);
+  const std::string seen = seen_word(d->seen, d->latest->text);
+  for (const Diagnostic& m : d->latest->diagnostics) add(p, m, marked, seen);
+  if (d->latest->open) add_open(p, *d->latest->open, marked, seen);
   p.current = d->current(d->latest);
   if (!p.current) p.reason = "of an older text: the newest text is being evaluated";
   return p;

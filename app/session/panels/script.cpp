@@ -84,6 +84,7 @@ Panel script_panel(const State& s) {
   }
   p.text = d->draft.text();
   p.facts.push_back({.id = "document", .title = "Document", .cell = {.value = d->id}, .quiet = true});
+  p.facts.push_back({.id = "seen", .title = "Seen", .cell = {.value = d->seen.newest()}, .quiet = true});
   if (d->planner) add_ghosts(p, *d->planner);
   if (!d->latest || d->latest->text != p.text) return p;
   const std::vector<std::string> lines = split(p.text, '\n');

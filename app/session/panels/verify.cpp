@@ -61,7 +61,7 @@ Panel verify_panel(const State& s) {
                  cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement)};
     row.selected = marked.statement(f.statement.line) || names.contains(f.op) || names.contains(f.tensor);
     if (f.statement.line)
-      row.command = "select statement=" + std::to_string(f.statement.line);
+      row.command = select_line(d->seen, d->shown->text, f.statement.line);
     else if (!f.tensor.empty())
       row.command = print(Invocation{"select", {{"tensor", f.tensor}}});
     p.rows.push_back(std::move(row));

@@ -9,6 +9,7 @@ import type { Argument, Command } from "./types";
 export class ArgumentForm {
   private readonly inputs = new Map<string, HTMLInputElement>();
   private readonly overlay: Overlay;
+  private seen: string; // the number of the text in which lines are counted; empty: it is not known
 
   constructor(
     private readonly command: Command,
@@ -16,7 +17,12 @@ export class ArgumentForm {
     private readonly say: (refusal: Refusal) => void,
     values: Record<string, string> = {},
   ) {
-    const fields = command.arguments.map((a) => this.field(a));
+    const fields = command.arguments.filter((a) => a.kind !== "seen").map((a) => this.field(a));
+    this.seen = values.seen ?? "";
+    if (this.countsLines() && !this.seen)
+      void api.panel("script").then(({ value }) => {
+        this.seen = String(value.facts.find((f) => f.id === "seen")?.cell.value ?? "");
+      });
     const form = h(
       "form",
       { onsubmit: (e: Event) => this.submit(e) },
@@ -37,6 +43,10 @@ export class ArgumentForm {
     }
     const all = [...this.inputs.values()];
     (all.find((i) => i.value === "") ?? all[0])?.focus();
+  }
+
+  private countsLines(): boolean {
+    return this.command.arguments.some((a) => a.kind === "seen");
   }
 
   private field(a: Argument): HTMLElement {
@@ -90,6 +100,7 @@ export class ArgumentForm {
   private submit(event: Event): void {
     event.preventDefault();
     const values: Record<string, string> = {};
+    if (this.seen && this.countsLines()) values.seen = this.seen;
     for (const [name, input] of this.inputs) if (input.value !== "") values[name] = input.value;
     this.overlay.leave();
     this.run(values);

@@ -107,7 +107,7 @@ export interface CanvasInfo {
 }
 export interface Argument {
   name: string;
-  kind: "text" | "path" | "number" | "word" | "rest" | "list";
+  kind: "text" | "path" | "number" | "word" | "rest" | "list" | "seen";
   required: boolean;
   positional: boolean;
   about: string;
