@@ -476,8 +476,11 @@ TEST_CASE("a link opens what another session has on screen") {
   CHECK(to_json(*make_panel("link", other.state()))["link"] == link);
   CHECK(other.state().time == s.state().time);
   CHECK(other.state().lanes == s.state().lanes);
-  for (const char* panel : {"chips", "operator", "graph", "script", "area"})
-    CHECK(to_json(*make_panel(panel, other.state())) == to_json(*make_panel(panel, s.state())));
+  for (const char* panel : {"chips", "operator", "graph", "script", "area"}) {
+    Json there = to_json(*make_panel(panel, other.state())), here = to_json(*make_panel(panel, s.state()));
+    if (there.is_object()) there.erase("seen"), here.erase("seen");  // each session numbers its own texts
+    CHECK(there == here);
+  }
 }
 
 TEST_CASE("a session that is closed at any moment ends") {
