@@ -253,7 +253,9 @@ void Core::ask() {
   for (const Document& o : state.documents) evaluator->forget(key_of_version(o.id)), evaluator->forget(key_of_base(o.id));
   asked_version.clear();
   asked[d->id] = wanted;
-  evaluator->ask(request(*d, key_of_text(d->id), d->draft.text()));
+  Evaluator::Request r = request(*d, key_of_text(d->id), d->draft.text());
+  r.first = true;
+  evaluator->ask(std::move(r));
 }
 
 // The kept text, to compare the draft with.
