@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 
 #include "app/server/on_pool.h"
 #include "app/session/layout.h"
@@ -185,6 +186,7 @@ asio::awaitable<Answer> Routes::api(const Request& r) {
   if (r.path == "/api") co_return answer_of(200, open_api(settings_.version));
   if (r.path.starts_with("/api/panels/")) co_return co_await panel(r);
   if (r.path.starts_with("/api/canvases/")) co_return co_await canvas(r);
+  if (r.path.starts_with("/api/exports/")) co_return co_await exported(r);
   std::function<Answer()> make;
   if (r.path == "/api/panels") make = [] { return panel_list(); };
   if (r.path == "/api/canvases") make = [this] { return made(host_.canvases()); };
@@ -226,6 +228,22 @@ asio::awaitable<Answer> Routes::canvas(const Request& r) {
   }
   auto make = [&] { return made(host_.canvas(id)); };
   co_return co_await on(making_, make);
+}
+
+// What the command `export` would write into a file of that name, to be kept by whoever asks.
+asio::awaitable<Answer> Routes::exported(const Request& r) {
+  const std::string name = behind(r.path, "/api/exports/");
+  session::Invocation i{"export", {{"what", name.substr(0, name.rfind('.'))}, {"path", name}}};
+  for (const char* option : {"colours", "size", "view"})
+    if (const auto said = r.query.find(option); said != r.query.end()) i.arguments[option] = said->second;
+  std::string view;
+  if (i.get("view").starts_with('{')) view = std::exchange(i.arguments["view"], "yes");
+  auto make = [&] { return host_.exported(i, view); };
+  Result<std::string> bytes = co_await on(making_, make);
+  if (!bytes.ok()) co_return answer_of(409, refusal_json(bytes.diagnostics));
+  co_return Answer{200,
+                   std::make_shared<const Body>(type_of(name), std::move(*bytes.value)),
+                   {{"Content-Disposition", "attachment; filename=\"" + name + "\""}}};
 }
 
 // Until nothing runs any more, or the time is over.

@@ -60,6 +60,7 @@ class Routes {
   boost::asio::awaitable<Answer> api(const Request&);
   boost::asio::awaitable<Answer> panel(const Request&);
   boost::asio::awaitable<Answer> canvas(const Request&);
+  boost::asio::awaitable<Answer> exported(const Request&);
   boost::asio::awaitable<Answer> post(const Request&);
   boost::asio::awaitable<Answer> remove(const Request&);
   boost::asio::awaitable<Answer> command(const Json&);

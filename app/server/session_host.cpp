@@ -68,6 +68,10 @@ bool SessionHost::refresh() {
   return true;
 }
 
+Result<std::string> SessionHost::exported(const session::Invocation& i, const std::string& view) const {
+  return session_.exported(i, view);
+}
+
 void SessionHost::wait() { session_.wait(); }
 
 void SessionHost::end_jobs() {

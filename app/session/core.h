@@ -114,6 +114,10 @@ void add_traffic_handlers(Handlers&);
 void add_view_handlers(Handlers&);
 void add_workspace_handlers(Handlers&);
 
+// The bytes of the file that `export` writes; a document is open. The workspace is looked at for a cluster alone.
+Result<std::string> exported(const State&, const Workspace*, const Invocation&);
+bool exports_cluster(const Invocation&);
+
 // What a link (link.h) names, as the newest document. Errors: the link is broken, its model is not here, or its plan.
 Result<Done> open_link(Core&, const std::string& link);
 

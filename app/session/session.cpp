@@ -103,6 +103,17 @@ State Session::state() const {
   return out;
 }
 
+Result<std::string> Session::exported(const Invocation& i, const std::string& view) const {
+  std::unique_lock lock(core_->mutex);
+  const Workspace* workspace = exports_cluster(i) ? core_->readable() : nullptr;
+  State now = core_->state;
+  if (!workspace) lock.unlock();
+  if (const std::string reason = why_not(now, i.id); !reason.empty())
+    return error("'" + i.id + "' cannot be run now", reason);
+  if (!view.empty()) now.documents[static_cast<std::size_t>(now.current)].views[i.get("what")] = view;
+  return session::exported(now, workspace, i);
+}
+
 void Session::wait() {
   while (true) {
     core_->jobs->wait();

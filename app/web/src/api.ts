@@ -123,6 +123,12 @@ export const api = {
     if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
     return new Uint8Array(await answer.arrayBuffer());
   },
+  // A file as the command `export` writes it.
+  exported: async (name: string, how: Record<string, string>): Promise<Blob> => {
+    const answer = await send(`api/exports/${encodeURIComponent(name)}?${new URLSearchParams(how)}`);
+    if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
+    return answer.blob();
+  },
   choices: async (command: string, argument: string) =>
     (
       await get<{ choices: { value: string; about: string }[] }>(

@@ -221,6 +221,11 @@ export class App {
     return [...this.docks.values()].find((d) => d.tabs.some((t) => t.id === id));
   }
 
+  canvasInFront(): CanvasView | undefined {
+    const front = this.docks.get("centre")?.front?.id;
+    return [...this.canvases.values()].find((c) => c.tab === front);
+  }
+
   goTo(id: string): void {
     this.dockOf(id)?.bring(id, true);
     this.dockOf(id)?.focus();

@@ -37,6 +37,8 @@ std::vector<Asked> of_this_path_alone() {
       {"get", "/api/canvases/{name}", "/api/canvases/none", 404},
       {"get", "/api/canvases/{name}/marks", "/api/canvases/graph/marks", 200},
       {"get", "/api/canvases/{name}/marks", "/api/canvases/none/marks", 404},
+      {"get", "/api/exports/{name}", "/api/exports/graph.svg?colours=dark", 200},
+      {"get", "/api/exports/{name}", "/api/exports/graph.exe", 409},
       {"get", "/api/commands", "/api/commands", 200},
       {"post", "/api/commands", "/api/commands", 200, R"({"line": "append x"})", kJson},
       {"post", "/api/commands", "/api/commands", 400, unreadable, kJson},

@@ -2,7 +2,7 @@
 // MODULES: the folder of node's packages that the page is built with; PICTURES: a folder for screenshots.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { coloursOf, figure, launch, serve, until, write } from "./browser.mjs";
@@ -84,6 +84,25 @@ await test("the canvas of the plan is drawn, and follows the wheel", async () =>
   );
   await picture("zoomed");
   await page.keyboard.press("Home");
+});
+
+await test("pictures and rows are downloaded as the session exports them", async () => {
+  const downloaded = async (command) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), palette(command)]);
+    return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+  };
+  const svg = await downloaded("Download as SVG");
+  assert.equal(svg.name, "timeline.svg");
+  assert.ok(svg.bytes.length < 2_000_000);
+  const text = svg.bytes.toString();
+  for (const said of ["gpt2_tiny", "on dgx-h100x1", "step ", "equivalent"]) assert.ok(text.includes(said), said);
+  const png = await downloaded("Download as PNG");
+  assert.equal(png.bytes.subarray(1, 4).toString(), "PNG");
+  const whole = await downloaded("Download the whole as SVG");
+  assert.ok(!whole.bytes.equals(svg.bytes)); // the whole has a size of its own
+  const rows = await downloaded("Download rows as CSV");
+  assert.equal(rows.name, "timeline.csv");
+  assert.ok(rows.bytes.toString().startsWith("name,devices,blocks,"));
 });
 
 await test("a click on a block selects its statement", async () => {
