@@ -290,8 +290,10 @@ void MainWindow::next_pane(int step) {
   std::vector<QWidget*> panes;
   if (const auto chip = chips_->findChildren<Chip*>(); !chip.isEmpty() && chips_->isVisible())
     panes.push_back(chip.first());
-  panes.push_back(centre_->currentWidget() == canvases_ ? static_cast<QWidget*>(current_canvas())
-                                                        : start_->widget()->findChild<QAbstractItemView*>());
+  if (centre_->currentWidget() == canvases_)
+    panes.push_back(current_canvas());
+  else
+    for (QAbstractItemView* part : start_->widget()->findChildren<QAbstractItemView*>()) panes.push_back(part);
   for (const auto& [id, pane] : panes_)
     if (pane.view->isVisible() && !pane.view->visibleRegion().isEmpty()) panes.push_back(pane.view->focus_target());
   std::erase(panes, nullptr);

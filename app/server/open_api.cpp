@@ -171,6 +171,7 @@ Json other_paths() {
       {"description", "an event `revision` with {\"revision\": N} after every change; resumable by Last-Event-ID"},
       {"content", {{"text/event-stream", Json::object()}}}};
   const Json one = {{"type", "object"}, {"required", {"session", "documents", "pages"}}};
+  const Json notice = {{"type", "object"}, {"required", {"severity", "said", "offers"}}};
   const Json session = Json::array({parameter("name", "path", "of the session", {{"type", "string"}})});
   const Json file = {{"required", true}, {"content", {{"application/octet-stream", Json::object()}}}};
   const Json name =
@@ -187,10 +188,9 @@ Json other_paths() {
                                                       {{"type", "object"},
                                                        {"required", {"document", "operators", "tensor", "place",
                                                                      "statement", "asked", "time", "theme", "front"}}})}}))}}},
-      {"/api/samples",
-       {{"get",
-         operation("The sample models with their plans, as a whole panel",
-                   tagged({{"200", json_answer("the panel")}}))}}},
+      {"/api/notices",
+       {{"get", operation("What a person is told wherever they are, with the commands that settle it: drafts that were lost",
+                          tagged({{"200", json_answer("the notices", array_in("notices", notice))}}))}}},
       {"/api/completions",
        {{"post",
          with_body(

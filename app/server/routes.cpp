@@ -14,7 +14,6 @@
 #include "app/server/on_pool.h"
 #include "app/session/layout.h"
 #include "app/session/panel_wire.h"
-#include "app/session/samples.h"
 #include "engine/base/text.h"
 
 namespace planscope::server {
@@ -194,15 +193,13 @@ asio::awaitable<Answer> Routes::api(const Request& r) {
   if (r.path == "/api/selection") make = [this] { return made(host_.selection()); };
   if (r.path == "/api/targets") make = [this] { return made(host_.targets()); };
   if (r.path == "/api/sessions") make = [this] { return answer_of(200, {{"sessions", settings_.sessions()}}); };
-  if (r.path == "/api/samples") make = [this] { return samples(); };
+  if (r.path == "/api/notices") make = [this] { return made(host_.notices()); };
   if (r.path == "/api/choices")
     make = [this, &r] { return made(host_.choices(value_of(r, "command"), value_of(r, "argument"))); };
   if (r.path == "/api/offers") make = [this, &r] { return made(host_.offers(value_of(r, "line"))); };
   if (!make) co_return failure(404, "there is no '" + printable(r.path) + "'", "GET /api describes what there is");
   co_return co_await on(making_, make);
 }
-
-Answer Routes::samples() { return answer_of(200, session::whole_json(session::samples_panel(settings_.samples))); }
 
 asio::awaitable<Answer> Routes::panel(const Request& r) {
   const std::string id = behind(r.path, "/api/panels/");

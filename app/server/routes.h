@@ -2,7 +2,7 @@
 // What is answered to which path, apart from how bytes come and go: a request and an answer are plain values. Who may
 // ask has been looked at before.
 //
-//   Routes routes(host, page, {.samples = "sample_models"});
+//   Routes routes(host, page, {.version = "1.0"});
 //   Answer a = co_await routes.answer(request);
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -41,7 +41,7 @@ Answer failure(unsigned status, const std::string& what, const std::string& hint
 Result<Done> read_target(std::string_view target, Request&);
 
 struct RouteSettings {
-  std::string samples, version;
+  std::string version;
   std::function<std::string()> link;                 // makes one more
   std::function<Json()> sessions = {};               // lists them
   std::function<Result<std::string>()> begin = {};  // begins one more, and says its name
@@ -67,7 +67,6 @@ class Routes {
   boost::asio::awaitable<void> wait(double seconds);
   boost::asio::awaitable<void> finish(const Request&, Answer&);  // tags, and compression
   Answer page(const Request&) const;
-  Answer samples();
 
   SessionHost& host_;
   const PageFiles& page_;

@@ -60,6 +60,7 @@ class SessionHost {
   Made choices(const std::string& command, const std::string& argument);
   Made offers(const std::string& line);  // what can be done with what the line selects
   Made targets();
+  Made notices();
   Made completions(const std::string& text, std::size_t cursor);
 
  private:

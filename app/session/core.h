@@ -52,6 +52,7 @@ struct Core {
   void reselect();                                       // what the selection means in the current document
   void inspect();                                        // the selection, once the text as it stands has figures
   Result<Done> prefer(const std::map<std::string, std::string>& chosen);  // checked values, by name
+  void remember_document();                              // that is in front, as what was open last
   void follow_tour();                                    // ticks off what the state shows to be done
   void study_task();                                     // the block of the timeline that is selected
   bool store(RowId version, const Picture&);             // its prediction, once for each cluster; false: it was there

@@ -112,7 +112,7 @@ interface Done {
 export const api = {
   panels: async () => (await get<{ panels: PanelInfo[] }>("api/panels")).value.panels,
   panel: (id: string) => get<Panel>(`api/panels/${encodeURIComponent(id)}?full`),
-  samples: () => get<Panel>("api/samples"),
+  notices: async () => (await get<{ notices: Diagnostic[] }>("api/notices")).value.notices,
   commands: async () => (await get<{ commands: Command[] }>("api/commands")).value.commands,
   canvases: async () => (await get<{ canvases: CanvasInfo[] }>("api/canvases")).value.canvases,
   selection: () => get<Selection>("api/selection"),

@@ -118,13 +118,14 @@ function nextDock(app: App, step: number): void {
 }
 
 export function ownCommands(app: App): OwnCommand[] {
-  const goTo = [...app.canvases.values(), ...app.panels.values()].map((v) => ({
-    id: `view.${v.tab}`,
-    title: `Go to ${v.title}`,
+  const canvases = [...app.canvases.values()].map((c) => ({ id: c.tab, title: c.title }));
+  const goTo = [...canvases, ...app.panels.values()].map(({ id, title }) => ({
+    id: `view.${id}`,
+    title: `Go to ${title}`,
     menu: "View",
     keys: "",
     about: "Brings it to the front and goes into it",
-    run: () => app.goTo(v.tab),
+    run: () => app.goTo(id),
   }));
   return [
     ...goTo,

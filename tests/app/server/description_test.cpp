@@ -49,7 +49,7 @@ std::vector<Asked> of_this_path_alone() {
       {"get", "/api/choices", "/api/choices?command=colour&argument=by", 200},
       {"get", "/api/targets", "/api/targets", 200},
       {"get", "/api/selection", "/api/selection", 200},
-      {"get", "/api/samples", "/api/samples", 200},
+      {"get", "/api/notices", "/api/notices", 200},
       {"post", "/api/completions", "/api/completions", 200, R"({"text": "de", "cursor": 2})", kJson},
       {"post", "/api/completions", "/api/completions", 400, R"({"text": "de"})", kJson},
       {"post", "/api/completions", "/api/completions", 415, "{}"},

@@ -442,6 +442,10 @@ TEST_CASE("a session that is ended is gone, and what was not kept in it is offer
   CHECK(f.client.get("/api/events?session=2").status == 410);
   CHECK(f.client.get("/api/sessions").json()["sessions"].size() == 1);
   REQUIRE(f.client.post("/api/refresh", Json::object()).status == 200);
+  const Json told = f.client.get("/api/notices").json()["notices"];
+  REQUIRE(told.size() == 1);
+  CHECK(told[0]["severity"] == "note");
+  CHECK(told[0]["offers"].size() == 2);
   const Json left = f.client.panel("drafts")["rows"];
   REQUIRE(left.size() == 1);
   REQUIRE(f.client.run("restore " + left[0]["draft"].dump()).status == 200);

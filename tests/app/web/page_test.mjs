@@ -211,9 +211,21 @@ await test("a panel and a canvas of one name are two tabs", async () => {
   await page.locator('#tab-centre-canvas-timeline[aria-selected="true"]').waitFor();
 });
 
+await test("the start page has what was open lately, and the program for a model of one's own", async () => {
+  await page.locator("#tab-centre-start").click();
+  await page.locator('[data-panel="recent"] .row[data-row]').filter({ hasText: "gpt2_tiny.pt2" }).first().waitFor();
+  const own = page.locator('[data-panel="own_model"]');
+  assert.match(await own.locator("pre").textContent(), /^import torch$/m);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await own.getByRole("button", { name: "Copy" }).click();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^torch\.export\.save\(program, /m);
+  assert.equal(await page.locator('[data-panel="drafts"]').isVisible(), false); // nothing was lost
+  await picture("start");
+});
+
 await test("a sample is opened by a double click", async () => {
   await page.locator("#tab-centre-start").click();
-  await page.locator('[data-panel="start"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
+  await page.locator('[data-panel="samples"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
   await chip("model").filter({ hasText: "bert_tiny" }).waitFor();
 });
 
