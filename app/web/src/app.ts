@@ -175,13 +175,14 @@ export class App {
   private addPanel(p: PanelInfo, dock: string): void {
     const view = new PanelView(p.id, p.title, this.panelHost());
     this.panels.set(p.id, view);
-    this.docks.get(dock)?.add({
+    const tab = {
       id: p.id,
       title: p.title,
       element: h("div", { class: "holder" }, view.element),
       shown: () => void this.refresh(),
       focus: () => view.focus(),
-    });
+    };
+    this.docks.get(dock)?.add(tab, p.shown);
   }
 
   // What can be done with what the line selects.
@@ -344,6 +345,13 @@ export class App {
     else delete this.view.state.theme;
     this.view.changed(false);
     this.redraw();
+  }
+
+  resetLayout(): void {
+    this.view.reset();
+    for (const s of this.splitters) s.apply();
+    for (const d of this.docks.values()) d.reset();
+    if (this.selection.document === 0) this.docks.get("centre")?.bring(StartPage.tab, false);
   }
 
   private applyTheme(): void {

@@ -147,6 +147,14 @@ export function ownCommands(app: App): OwnCommand[] {
       run: () => nextDock(app, -1),
     },
     {
+      id: "view.reset",
+      title: "Reset layout",
+      menu: "View",
+      keys: "",
+      about: "Tabs and sizes as they were at first",
+      run: () => app.resetLayout(),
+    },
+    {
       id: "view.theme",
       title: "Dark or light colours",
       menu: "View",

@@ -205,10 +205,23 @@ await test("files that are sent can be opened", async () => {
 
 await test("a panel and a canvas of one name are two tabs", async () => {
   await page.locator("#tab-centre-start").click();
-  await tab("Lanes").click();
+  assert.equal(await tab("Lanes").count(), 0); // it is there once somebody asks for it
+  await palette("Go to Lanes");
+  await tab("Lanes").and(page.locator('[aria-selected="true"]')).waitFor();
   await page.locator('[data-panel="timeline"] .row[data-row]').first().waitFor();
   await palette("Go to Timeline");
   await page.locator('#tab-centre-canvas-timeline[aria-selected="true"]').waitFor();
+});
+
+await test("a tab that was asked for stays until the layout is reset", async () => {
+  await tab("Problems").click();
+  await tab("Lanes").waitFor();
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes('"tabs":["timeline"]'));
+  await page.reload();
+  await tab("Lanes").click();
+  await palette("Reset layout");
+  await tab("Problems").and(page.locator('[aria-selected="true"]')).waitFor();
+  assert.equal(await tab("Lanes").count(), 0);
 });
 
 await test("the start page has what was open lately, and the program for a model of one's own", async () => {
