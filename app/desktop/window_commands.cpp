@@ -212,10 +212,10 @@ void MainWindow::save_as() {
 
 void MainWindow::ask_cluster() {
   const session::Document* d = shown_.state.document();
-  if (!d) return;
+  const std::string now = d ? d->cluster : shown_.state.next_cluster;
   const auto choose = [this](const QString& name) { run({"cluster", {{"name", name.toStdString()}}}); };
   auto* menu = new ClusterMenu(
-      session::choices(shown_.state, "cluster", "name"), QString::fromStdString(d->cluster), choose,
+      session::choices(shown_.state, "cluster", "name"), QString::fromStdString(now), choose,
       [this, choose] {
         const QString file = ask_open_file(tr("Open a cluster"), tr("Clusters (*.json);;All files (*)"));
         if (!file.isEmpty()) choose(file);

@@ -6,6 +6,9 @@ namespace planscope::session {
 
 std::vector<Notice> notices(const State& s) {
   std::vector<Notice> out;
+  if (!s.next_cluster.empty())
+    out.push_back({.said = "The next model is planned for the cluster '" + s.next_cluster + "': open it, or drop it here.",
+                   .offers = {}});
   for (const LostDraft& l : s.lost) {
     const std::string id = std::to_string(l.id);
     Notice n;

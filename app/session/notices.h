@@ -1,5 +1,6 @@
 #pragma once
-// What a person is told wherever they are, until it is settled or put away: drafts that a program which ended had not kept.
+// What a person is told wherever they are, until it is settled or put away: drafts that a program which ended had not kept,
+// and a cluster that waits for a model.
 //
 //   for (const Notice& n : notices(session.state())) …   // n.said, and a button for each of n.offers
 #include <string>

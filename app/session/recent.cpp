@@ -30,6 +30,14 @@ void write_recent(const std::string& workspace, const std::vector<Recent>& all) 
   if (!workspace.empty()) write_file(recent_file(workspace), text);
 }
 
+const Recent* find_recent(const std::vector<Recent>& all, const std::string& plan) {
+  std::error_code ec;
+  const std::string file = std::filesystem::absolute(plan, ec).string();
+  for (const Recent& r : all)
+    if (r.plan == plan || r.plan == file) return &r;
+  return nullptr;
+}
+
 Invocation to_open(const Recent& r) {
   Invocation i{"open", {{"model", r.model}, {"cluster", r.cluster}}};
   if (!r.plan.empty()) i.arguments["plan"] = r.plan;

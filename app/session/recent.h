@@ -21,5 +21,7 @@ std::vector<Recent> read_recent(const std::string& workspace);  // those whose m
 // What cannot be written is not kept for the next start.
 void write_recent(const std::string& workspace, const std::vector<Recent>&);
 Invocation to_open(const Recent&);
+// What that plan was opened with last; null: nothing of these.
+const Recent* find_recent(const std::vector<Recent>&, const std::string& plan);
 
 }  // namespace planscope::session

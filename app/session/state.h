@@ -315,6 +315,7 @@ struct State {
   std::string samples;  // folder of the sample models; empty: they are not here
   std::shared_ptr<const std::vector<Sample>> sample_files = std::make_shared<const std::vector<Sample>>();
   std::vector<Recent> recent;  // what was open lately, the newest first
+  std::string next_cluster;    // chosen while nothing is open: that of the next document that names none
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last

@@ -240,6 +240,18 @@ TEST_CASE("files are uploaded whole or not at all", "[server]") {
   CHECK(left == std::vector<std::string>{"my plan-2.plan", "my plan.plan"});
 }
 
+TEST_CASE("a plan alone opens no model that may not be named", "[server]") {
+  Fixture f;
+  const testing::Scratch outside;
+  std::filesystem::copy(kModel, outside.file("m.pt2"));
+  const std::string path = f.client.send("PUT", "/api/files/a.plan", kPlan).json()["path"];
+  REQUIRE(f.server->run({"open", {{"model", outside.file("m.pt2")}, {"plan", path}}}).ok());
+  REQUIRE(f.client.run("close").status == 200);
+  const Reply refused = f.client.run("open plan=\"" + path + "\"");
+  CHECK(refused.status == 409);
+  CHECK(refused.body.find("is not below a folder that is served") != std::string::npos);
+}
+
 TEST_CASE("requests that are none, and too large ones, are answered and end the connection", "[server]") {
   Limits limits;
   limits.body_bytes = 10'000;

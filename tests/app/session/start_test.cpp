@@ -94,6 +94,45 @@ TEST_CASE("samples and the program for a model of one's own are panels at the st
   }
 }
 
+TEST_CASE("a plan alone is opened on the model that it was opened with, else the refusal says what to open first") {
+  const Scratch scratch;
+  const SessionSettings settings{.workspace = scratch.file("w.planscope")};
+  const auto refused = [](Session& s, const std::string& line) {
+    return to_string(s.apply(*parse_invocation(line)).diagnostics.at(0));
+  };
+  {
+    Session s(settings);
+    CHECK(refused(s, "open plan=" + script) ==
+          script + ": a plan is opened on its model, and this one's is not known; no model is open; open or drop the model "
+                   "(.pt2) first, or both together");
+    must(s, "open model=" + model + " plan=" + script);
+    must(s, "open model=" + model);
+    must(s, "append \"devices 1\"");
+    must(s, "keep");
+  }
+  Session s(settings);
+  must(s, "open plan=" + script);
+  CHECK(s.state().document()->model->model->name == "gpt2_tiny");
+  CHECK(s.state().document()->name == "gpt2_tiny-1f1b");
+  must(s, "close");
+  must(s, "open plan=1");  // as the workspace counts them
+  CHECK(s.state().document()->draft.text() == "devices 1\n");
+}
+
+TEST_CASE("a cluster that is chosen while nothing is open waits for the next model") {
+  Session s({.cluster = "dgx-h100x1"});
+  CHECK_FALSE(s.apply(*parse_invocation("cluster no-such-cluster")).ok());
+  CHECK(notices(s.state()).empty());
+  must(s, "cluster dgx-a100x1");
+  REQUIRE(notices(s.state()).size() == 1);
+  CHECK(notices(s.state())[0].said.starts_with("The next model is planned for the cluster 'dgx-a100x1'"));
+  must(s, "open model=" + model);
+  CHECK(s.state().document()->cluster == "dgx-a100x1");
+  CHECK(notices(s.state()).empty());
+  must(s, "open model=" + other);
+  CHECK(s.state().document()->cluster == "dgx-h100x1");
+}
+
 TEST_CASE("a draft that was lost is told with what settles it") {
   const Scratch scratch;
   const SessionSettings settings{.workspace = scratch.file("w.planscope")};
