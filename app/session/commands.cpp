@@ -29,7 +29,7 @@ const std::vector<CommandInfo>& list() {
         {"overwrite", Kind::word, false, false, "yes: also a file that another program has changed", false}},
        "Writes the plan's text to its file."},
       {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::word, true, true, "a preset, a file, or one of the workspace"}},
-       "Plans for another cluster."},
+       "Plans for another cluster; while nothing is open, the next model is planned for it."},
       {"set_cluster", "Change cluster", "Plan", "",
        {{"field", Kind::word, true, true, "as the panel `cluster` names them: levels.0.latency_us"},
         {"value", Kind::text, true, true, "a number, with a unit or without: 40 GiB"}},

@@ -127,6 +127,7 @@ Json to_json(const Panel& p) {
     for (const Ghost& g : p.ghosts) ghosts.push_back({{"after", g.after}, {"text", g.text}, {"command", g.command}});
     out["ghosts"] = std::move(ghosts);
   }
+  if (p.kind == PanelKind::facts && !p.text.empty()) out["text"] = p.text;
   if (p.kind == PanelKind::chart) {
     Json all = Json::array();
     for (const Series& s : p.series) all.push_back({{"name", s.name}, {"points", s.points}});

@@ -73,7 +73,7 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note",
+  const bool of_session = is_one_of(command, {"open", "cluster", "restore", "forget", "cancel", "dismiss", "rename", "note",
                                               "delete", "search", "prefer", "go", "tour", "tour_next", "tour_leave"});
   if (!of_session && !d) return "no model is open";
   if ((command == "tour_next" || command == "tour_leave") && !follows_tour(s.preferences))

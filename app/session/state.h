@@ -16,6 +16,8 @@
 #include "app/session/inspection.h"
 #include "app/session/lanes.h"
 #include "app/session/preferences.h"
+#include "app/session/recent.h"
+#include "app/session/samples.h"
 #include "app/session/seen.h"
 #include "app/session/selected.h"
 #include "app/session/study.h"
@@ -311,6 +313,9 @@ struct State {
   Preferences preferences;
   Front front;
   std::string samples;  // folder of the sample models; empty: they are not here
+  std::shared_ptr<const std::vector<Sample>> sample_files = std::make_shared<const std::vector<Sample>>();
+  std::vector<Recent> recent;  // what was open lately, the newest first
+  std::string next_cluster;    // chosen while nothing is open: that of the next document that names none
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last
