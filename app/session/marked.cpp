@@ -91,9 +91,10 @@ bool Marked::side(const std::vector<OpId>& ops, const Tiling& t) const {
 // That is named; or that sends what is selected, from where that runs.
 bool Marked::communicator(const Communicator& c) const {
   if (!selected_) return false;
-  const std::vector<std::string>& names = selected_->communicators;
+  const std::vector<std::pair<std::string, int>>& named = selected_->communicators;
   return std::any_of(c.parts.begin(), c.parts.end(), [&](const CommunicatorPart& part) {
-    if (!state_.selection.communicator.empty()) return std::binary_search(names.begin(), names.end(), part.name);
+    if (!state_.selection.communicator.empty())
+      return std::binary_search(named.begin(), named.end(), std::pair(part.name, part.device_class));
     return (classes_.empty() || classes_.contains(part.device_class)) && some_of_tensors(part.tensors);
   });
 }
@@ -118,7 +119,7 @@ std::vector<std::string> Marked::timeline_ids() const {
   if (state_.selection.statement > 0) out.push_back("line " + std::to_string(state_.selection.statement));
   const Evaluation* e = predicted(state_);
   if (selected_ && !state_.selection.communicator.empty()) {
-    for (const std::string& name : selected_->communicators) out.push_back("communicator " + name);
+    for (const auto& [name, device_class] : selected_->communicators) out.push_back("communicator " + name);
   } else if (selected_) {
     for (const OpId op : operators_) out.push_back("operator " + std::to_string(op));
     for (const TensorId t : tensors_) out.push_back("tensor " + std::to_string(t));

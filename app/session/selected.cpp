@@ -176,12 +176,12 @@ Invocation select_command(const Selection& s) {
   return out;
 }
 
-std::vector<std::string> communicators_named(const TrafficFacts& t, const std::string& name) {
-  std::set<std::string> out;
-  for (const std::string& one : split(name, '\n'))
+std::vector<std::pair<std::string, int>> communicators_named(const TrafficFacts& t, const std::string& names) {
+  std::set<std::pair<std::string, int>> out;
+  for (const std::string& one : split(names, '\n'))
     for (const Communicator& c : t.communicators)
       for (const CommunicatorPart& part : c.parts)
-        if (part.name == one || c.kind + " over " + c.over == one) out.insert(part.name);
+        if (part.name == one || is_called(c, one)) out.insert({part.name, part.device_class});
   return {out.begin(), out.end()};
 }
 
@@ -194,7 +194,8 @@ void locate(Selected& out, const Selection& s, const Graph& g, const TrafficFact
   std::set<int> classes;
   for (const Communicator& c : t.communicators)
     for (const CommunicatorPart& part : c.parts) {
-      if (!std::binary_search(out.communicators.begin(), out.communicators.end(), part.name)) continue;
+      if (!std::binary_search(out.communicators.begin(), out.communicators.end(), std::pair(part.name, part.device_class)))
+        continue;
       tensors.insert(part.tensors.begin(), part.tensors.end());
       classes.insert(part.device_class);
     }

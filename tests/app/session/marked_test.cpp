@@ -2,6 +2,7 @@
 // that each panel marks, and the same for canvases.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "app/session/canvases/canvases.h"
@@ -224,6 +225,31 @@ TEST_CASE("a link of the cluster is selected by what is sent over it, and marked
   CHECK(links() == std::vector<std::string>{"link 0"});  // whose result is reduced
   must(s, "select operators=\"lm_head\"");
   CHECK(!planscope::testing::run(s, "select link=\"nothing\"").ok());
+}
+
+TEST_CASE("of communicators that are called alike each selects, marks and brushes itself alone") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/t5_tiny.pt2 plan=sample_models/plans/t5_tiny-table6.plan");
+  s.wait();
+  const Panel all = traffic_panel(s.state());
+  std::set<std::string> commands;
+  for (std::size_t k = 0; k < all.rows.size(); ++k) {
+    const TableRow& row = all.rows[k];
+    INFO(row.command);
+    CHECK(commands.insert(row.command).second);
+    must(s, row.command);
+    const Panel now = traffic_panel(s.state());
+    for (std::size_t other = 0; other < now.rows.size(); ++other) CHECK(now.rows[other].selected == (other == k));
+    must(s, "brush selection=yes");
+    const Panel alone = traffic_panel(s.state());
+    REQUIRE(alone.rows.size() == 1);
+    CHECK(alone.rows[0].command == row.command);
+    CHECK(alone.rows[0].cells[2].text == row.cells[2].text);  // its devices
+    must(s, "brush");
+  }
+  must(s, "select communicator=\"all_reduce over tensor\"");  // all that are called so
+  const Panel now = traffic_panel(s.state());
+  CHECK(std::count_if(now.rows.begin(), now.rows.end(), [](const TableRow& r) { return r.selected; }) == 3);
 }
 
 TEST_CASE("the canvas of the timeline and the table of its blocks mark the same") {
