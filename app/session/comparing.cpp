@@ -246,6 +246,8 @@ viz::TimelineModel compared_timelines(const Comparison& c, const std::string& al
                                             : viz::Alignment::time);
 }
 
+std::string lane_of(const ComparedEntry& e, const std::string& lane) { return viz::lane_beside(e.name, lane); }
+
 std::string words_of(const Document& d, const PlanChange& c) {
   constexpr std::size_t most = 160;
   if (c.parameters || c.operators.empty()) return "";

@@ -227,6 +227,47 @@ TEST_CASE("a link of the cluster is selected by what is sent over it, and marked
   CHECK(!planscope::testing::run(s, "select link=\"nothing\"").ok());
 }
 
+TEST_CASE("the canvas of a comparison marks what is selected, in the lanes of every plan") {
+  const planscope::testing::Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, "devices 2 as data=2\ntrans * batch by data\n");
+  must(s, "keep");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  must(s, "compare 1");
+  s.wait();
+  const auto marked_lanes = [&] {
+    const viz::TimelineModel m = *viz::decode_timeline(compare_model(s.state()));
+    const viz::MarkedBlocks marked = viz::marked_blocks(m, viz::parse_timeline_marks(compare_marks(s.state())));
+    std::vector<std::string> out;
+    for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l) {
+      const std::vector<viz::Stream>& streams = m.lanes[static_cast<std::size_t>(l)].streams;
+      bool some = false;
+      for (int k = 0; k < static_cast<int>(streams.size()); ++k)
+        some |= viz::marked_within(marked, l, k, 0, static_cast<int>(streams[static_cast<std::size_t>(k)].blocks.size())) > 0;
+      if (some) out.push_back(m.lanes[static_cast<std::size_t>(l)].name);
+    }
+    return out;
+  };
+  const std::string draft = s.state().document()->comparison->entries.at(0).name;
+  const std::string other = s.state().document()->comparison->entries.at(1).name;
+  CHECK(marked_lanes().empty());
+  must(s, "select operators=\"L[0].mlp\"");
+  std::vector<std::string> lanes = marked_lanes();
+  REQUIRE(lanes.size() == 2);  // where the draft runs it, and where the other plan does
+  CHECK(lanes[0] == draft + " · pipe=0");
+  CHECK(lanes[1].starts_with(other + " · "));
+  must(s, "select none");
+  const std::string lane = s.state().document()->shown->evaluation->made.program.classes.at(1).name;
+  must(s, "select time=0..100 lane=\"" + lane + "\"");
+  const viz::TimelineMarks marks = viz::parse_timeline_marks(compare_marks(s.state()));
+  REQUIRE(marks.time);
+  CHECK(marks.within == std::set<std::string>{draft + " · " + lane});
+  must(s, "align share");
+  CHECK(!viz::parse_timeline_marks(compare_marks(s.state())).time);  // the axis is not the step's
+}
+
 TEST_CASE("of communicators that are called alike each selects, marks and brushes itself alone") {
   Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
   must(s, "open model=sample_models/t5_tiny.pt2 plan=sample_models/plans/t5_tiny-table6.plan");
