@@ -19,11 +19,14 @@ void add(Idle& to, const Idle& one, std::int64_t times) {
 
 Cell idle_cell(const Idle& idle) {
   Json causes = Json::array();
+  PartsUs parts;
   for (const auto& [cause, time] : std::initializer_list<std::pair<const char*, Nanoseconds>>{
            {"warm_up", idle.warm_up}, {"cool_down", idle.cool_down}, {"imbalance", idle.imbalance}, {"data", idle.data},
-           {"communication", idle.communication}, {"memory", idle.memory}})
+           {"communication", idle.communication}, {"memory", idle.memory}}) {
     causes.push_back({{"cause", cause}, {"us", us(time)}});
-  return {std::move(causes), cell(us(idle.sum()), Unit::microseconds).text};
+    parts.emplace_back(words_of(cause), us(time));
+  }
+  return {std::move(causes), sum_and_parts_text(parts)};
 }
 
 constexpr std::size_t kMostParts = 5'000;  // of the critical path that are listed
@@ -62,7 +65,7 @@ Panel timeline_panel(const State& s) {
   p.empty = "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4";
   p.rows_id = "lanes";
   p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"blocks", "Blocks", Unit::count},
-               {"work_us", "Work", Unit::microseconds}, {"idle", "Idle", Unit::microseconds},
+               {"work_us", "Work", Unit::microseconds}, {"idle", "Idle"},
                {"peak_bytes", "Peak memory", Unit::bytes}, {"memory_bytes", "Device memory", Unit::bytes}};
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
