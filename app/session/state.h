@@ -327,6 +327,10 @@ struct State {
 GraphLook look_at(std::shared_ptr<const OpenModel>);
 GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std::set<std::string> expanded);
 
+// Operators in words of the plan language, as `select operators=` takes them; empty: there are none, or it takes more
+// letters than that.
+std::string words_of(const Document&, const std::vector<OpId>&, std::size_t most);
+
 // Why a command cannot be run now; empty: it can.
 std::string why_not(const State&, const std::string& command);
 // Whether a command that is chosen by its name alone asks for arguments before it runs; they may stay empty where none is

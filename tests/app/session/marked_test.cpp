@@ -205,6 +205,48 @@ TEST_CASE("what was measured, compared and profiled is marked where the selectio
   }
 }
 
+TEST_CASE("a row of what was measured or profiled selects what it is about, and is marked then") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  const auto row = [&](const char* id, std::size_t k) {
+    return make_panel(id, with_measurements(s.state()))->rows.at(k);
+  };
+  const auto select = [&](const char* id, std::size_t k) {
+    const std::string command = row(id, k).command;
+    INFO(id << " " << k << ": " << command);
+    REQUIRE(!command.empty());
+    must(s, command);
+    s.wait();
+    CHECK(row(id, k).selected);
+  };
+  std::set<std::string> seen;
+  const Panel measured = *make_panel("measured", with_measurements(s.state()));
+  for (std::size_t k = 0; k < measured.rows.size(); ++k) {
+    const std::string by = measured.rows[k].cells[0].text;
+    if ((by == "class" || by == "task" || by == "operators") && seen.insert(by).second) select("measured", k);
+  }
+  CHECK(seen.size() == 3);
+  select("profile", 0);
+}
+
+TEST_CASE("side by side, memory is of the lane of the draft that needs most") {
+  const planscope::testing::Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  must(s, "keep");
+  s.wait();
+  must(s, "compare 1");
+  s.wait();
+  for (const TableRow& r : make_panel("beside", s.state())->rows) {
+    INFO(r.id);
+    CHECK(r.command.starts_with("select lane=") == (r.id == "peak" || r.id == "weights" || r.id == "optimizer" || r.id == "gradients" || r.id == "activations" || r.id == "messages"));
+    if (!r.command.empty()) must(s, r.command);
+  }
+}
+
 TEST_CASE("a link of the cluster is selected by what is sent over it, and marked with it") {
   Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
   must(s, "open model=sample_models/gpt2_tiny.pt2");
