@@ -5,6 +5,7 @@
 
 #include "app/workbench/equal_layers.h"
 #include "app/workbench/named.h"
+#include "app/workbench/stage_text.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
@@ -116,19 +117,6 @@ class Meaning {
   const plan::ModelInfo& info_;
   Selected out_;
 };
-
-// The operators that a device class runs.
-std::vector<OpId> operators_of(const Program& p, const DeviceClass& c) {
-  std::set<SegmentId> segments;
-  for (const Loop& loop : c.loops)
-    for (const SlotStep& slot : loop.body) segments.insert(slot.segment);
-  std::set<OpId> out;
-  for (const SegmentId s : segments)
-    for (const Instruction& i : p.segments[at(s)].instructions)
-      if (i.code == Code::compute)
-        for (const PieceOp& o : p.pieces[at(i.piece)].ops) out.insert(o.op);
-  return {out.begin(), out.end()};
-}
 
 bool meet(const std::vector<int>& a, const std::vector<int>& b) {  // ascending
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();)

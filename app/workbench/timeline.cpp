@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "app/workbench/stage_text.h"
 #include "app/workbench/traffic.h"
 #include "engine/base/format.h"
 #include "planner/cost/communication_cost.h"
@@ -55,6 +56,7 @@ class Builder {
     const ClassTimeline& t = simulation_.classes[c];
     viz::Lane lane;
     lane.name = program_.classes[c].name;
+    lane.about = stage_text(graph_, program_, program_.classes[c]);
     lane.devices = static_cast<int>(t.devices);
     lane.capacity = bytes(t.capacity.count);
     const bool single = t.slots.size() <= slots_from && !t.instructions.empty();

@@ -96,7 +96,8 @@ struct Picture {
     canvas.text({x, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
     if (!lane.folded) {
       const std::string devices = lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices";
-      canvas.text({x, r.y + 25}, elided(devices, TextStyle::normal, room), TextStyle::normal, theme.dim);
+      const std::string second = devices + (lane.about.empty() ? "" : " · " + lane.about);
+      canvas.text({x, r.y + 25}, elided(second, TextStyle::normal, room), TextStyle::normal, theme.dim);
       memory_label(i, layout.lanes[i].memory, x, room);
     }
     canvas.pop_clip();

@@ -131,6 +131,7 @@ class TimelineScene final : public Scene {
   std::vector<std::string> tooltip() const override {
     if (view_.hover || !view_.mouse || last_body_.empty()) return about(view_.hover);
     const TimelineLayout layout = lay_out(model_, view_, last_body_);
+    if (view_.mouse->x < layout.body.x) return about_lane(lane_at(model_, layout, *view_.mouse));
     const int lane = memory_lane_at(model_, layout, *view_.mouse);
     return lane < 0 ? std::vector<std::string>{} : memory_tooltip(model_, lane, snapped_to_peak(lane, layout, *view_.mouse));
   }
@@ -230,7 +231,7 @@ class TimelineScene final : public Scene {
       if (where.toggle.contains(at) && !lane.is_device)
         out.push_back("lane " + in_quotes(lane.name) + " fold=" + (lane.folded ? "off" : "on"));
       else
-        out.push_back("select lane=" + in_quotes(lane.name));
+        out.push_back("select lane=" + in_quotes(session_name(model_, l)));
       return true;
     }
     if (!where.memory.contains(at)) return false;
@@ -265,6 +266,14 @@ class TimelineScene final : public Scene {
     if (model_.detail->operators_per_us * 3 * length.value > most_operators) return;
     asked_ = TimeRange{std::max(Microseconds{0}, view_.range.begin - length), std::min(model_.duration, view_.range.end + length)};
     out.push_back("detail time=" + time_text(*asked_));
+  }
+
+  std::vector<std::string> about_lane(int l) const {
+    if (l < 0) return {};
+    const Lane& lane = model_.lanes[static_cast<std::size_t>(l)];
+    std::vector<std::string> lines = {lane.name, lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices"};
+    if (!lane.about.empty()) lines.push_back(lane.about);
+    return lines;
   }
 
   std::vector<std::string> about(const std::optional<BlockRef>& ref) const {

@@ -3,6 +3,7 @@
 #include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
+#include "app/workbench/stage_text.h"
 #include "engine/program/program.h"
 #include "planner/simulate/critical_path.h"
 
@@ -64,7 +65,7 @@ Panel timeline_panel(const State& s) {
   Panel p{.id = "timeline", .title = "Timeline", .kind = PanelKind::table};
   p.empty = "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4";
   p.rows_id = "lanes";
-  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"blocks", "Blocks", Unit::count},
+  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"about", "Computes"}, {"blocks", "Blocks", Unit::count},
                {"work_us", "Work", Unit::microseconds}, {"idle", "Idle"},
                {"peak_bytes", "Peak memory", Unit::bytes}, {"memory_bytes", "Device memory", Unit::bytes}};
   const Document* d = s.document();
@@ -85,6 +86,7 @@ Panel timeline_panel(const State& s) {
     work += t.devices * t.compute;
     const bool over = t.peak.bytes() > t.capacity.count;
     row.cells = {cell(name), cell(t.devices, Unit::count),
+                 cell(stage_text(*e.made.graph, e.made.program, e.made.program.classes[c])),
                  cell(t.slots.size() + t.communication.size(), Unit::count), cell(us(t.compute), Unit::microseconds),
                  idle_cell(t.idle), cell(t.peak.bytes(), Unit::bytes, over ? Tone::bad : Tone::plain),
                  cell(t.capacity.count, Unit::bytes)};
