@@ -90,6 +90,7 @@ struct Sought {
   std::string text;
   int at = 0, of = 0;
   std::shared_ptr<const Study> in;
+  std::vector<std::string> ids = {};  // of its marks in the timeline (viz/timeline/scene.h); none: it was ended
 };
 
 // What a search for a plan has come to, while it runs and after it.

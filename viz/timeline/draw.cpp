@@ -145,6 +145,7 @@ struct Picture {
         folded_work({left, row.y, std::max(1.0, right - left), row.height}, span);
         if (view.marked && marked_within(*view.marked, lane, s, span.first, span.last) > 0)
           canvas.fill({left, row.bottom() - 1, std::max(1.0, right - left), 2}, theme.accent);
+        found(lane, s, span, row, left, right);
         continue;
       }
       const Block& block = stream.blocks[span.first];
@@ -152,7 +153,14 @@ struct Picture {
       single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
       if (view.marked && is_marked(*view.marked, {lane, s, span.first}))
         canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
+      found(lane, s, span, row, left, right);
     }
+  }
+
+  // What a search has found, over the head of the blocks.
+  void found(int lane, int s, const Span& span, const Rect& row, double left, double right) const {
+    if (view.found && marked_within(*view.found, lane, s, span.first, span.last) > 0)
+      canvas.fill({left, row.y - 2, std::max(2.0, right - left), 4}, theme.warning);
   }
 
   // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so

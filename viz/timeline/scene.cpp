@@ -64,16 +64,21 @@ class TimelineScene final : public Scene {
     asked_.reset();
     find_links();
     find_marked();
+    find_found();
     loaded_ = true;
     return true;
   }
 
   void mark(const std::vector<std::string>& ids) override {
-    marks_ = parse_timeline_marks(ids);
+    TimelineMarks next = parse_timeline_marks(ids);
+    const bool same_search = next.find == marks_.find && next.found_operators == marks_.found_operators &&
+        next.found_tensors == marks_.found_tensors;
+    marks_ = std::move(next);
     view_.time_lanes = marks_.within;
     view_.time.reset();
     if (const auto& time = marks_.time) view_.time = TimeRange{time->first, time->second};
     find_marked();
+    if (!same_search) find_found();
   }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {
@@ -294,6 +299,14 @@ class TimelineScene final : public Scene {
   }
 
   void find_marked() { view_.marked = std::make_shared<const MarkedBlocks>(marked_blocks(model_, marks_)); }
+
+  void find_found() {
+    view_.found.reset();
+    if (marks_.find.empty()) return;
+    const NamedThings named{{marks_.found_operators.begin(), marks_.found_operators.end()},
+                            {marks_.found_tensors.begin(), marks_.found_tensors.end()}};
+    view_.found = std::make_shared<const MarkedBlocks>(these_blocks(model_, find_blocks(model_, marks_.find, named)));
+  }
 
   int plan_line(const BlockRef& ref) const {
     const Block& b = model_.at(ref);

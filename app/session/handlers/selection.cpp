@@ -151,6 +151,7 @@ Result<Done> select(Core& c, const Invocation& i) {
     c.state.selection = std::move(s);
   }
   c.state.time = std::move(time);
+  if (i.has("none") && !of_time) c.state.sought.ids.clear();  // what was found is no longer marked either
   return Done{};
 }
 

@@ -269,6 +269,27 @@ TEST_CASE("a link of the cluster is selected by what is sent over it, and marked
   CHECK(!planscope::testing::run(s, "select link=\"nothing\"").ok());
 }
 
+TEST_CASE("the timeline marks all that was found, until nothing is selected") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  const auto sought = [&] { return viz::parse_timeline_marks(timeline_marks(s.state())).find; };
+  CHECK(sought() == "");
+  must(s, "seek c_proj");
+  CHECK(sought() == "c_proj");
+  CHECK(!viz::parse_timeline_marks(timeline_marks(s.state())).found_operators.empty());
+  must(s, "seek_next");
+  CHECK(sought() == "c_proj");
+  must(s, "select none");
+  CHECK(sought() == "");
+  must(s, "seek_next");  // it is remembered
+  CHECK(sought() == "c_proj");
+  planscope::testing::write(s, "devices 2 as data=2\ntrans * batch by data\n");
+  s.wait();
+  CHECK(sought() == "");  // of another plan
+}
+
 TEST_CASE("the canvas of a comparison marks what is selected, in the lanes of every plan") {
   const planscope::testing::Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
