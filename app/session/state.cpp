@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/session/tour.h"
+#include "app/workbench/equal_layers.h"
 
 namespace planscope::session {
 
@@ -107,6 +108,12 @@ std::string why_not(const State& s, const std::string& command) {
       std::none_of(s.jobs.begin(), s.jobs.end(), [](const Job& j) { return j.state == JobState::queued || j.state == JobState::running; }))
     return "no job is running";
   return "";
+}
+
+std::string words_of(const Document& d, const std::vector<OpId>& operators, std::size_t most) {
+  const bool known = d.shown && d.shown->sized && d.shown->sized->info.operators.size() == d.model->graph.ops.size();
+  const std::string all = known && !operators.empty() ? selection_of(d.shown->sized->info, operators) : "";
+  return all.size() > most ? "" : all;
 }
 
 bool asks(const State& s, const CommandInfo& c) {

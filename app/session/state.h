@@ -92,6 +92,7 @@ struct Sought {
   std::string text;
   int at = 0, of = 0;
   std::shared_ptr<const Study> in;
+  std::vector<std::string> ids = {};  // of its marks in the timeline (viz/timeline/scene.h); none: it was ended
 };
 
 // What a search for a plan has come to, while it runs and after it.
@@ -331,6 +332,10 @@ struct State {
 // The graph of a model as it is first looked at; and with other groups expanded.
 GraphLook look_at(std::shared_ptr<const OpenModel>);
 GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std::set<std::string> expanded);
+
+// Operators in words of the plan language, as `select operators=` takes them; empty: there are none, or it takes more
+// letters than that.
+std::string words_of(const Document&, const std::vector<OpId>&, std::size_t most);
 
 // Why a command cannot be run now; empty: it can.
 std::string why_not(const State&, const std::string& command);

@@ -1,5 +1,7 @@
 #include "app/session/panels/panels.h"
 
+#include <algorithm>
+
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -107,6 +109,11 @@ void say_whether_current(Panel& p, const Document& d) {
     p.reason = "of the plan '" + d.shown_of + "': " + p.reason;
   else if (d.shown)
     p.reason = (d.shown->text.empty() ? "of the model without a plan: " : "of an older text: ") + p.reason;
+}
+
+std::string words_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
 }
 
 Tone tone_of_verdict(const std::string& verdict) {

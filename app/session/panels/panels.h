@@ -23,6 +23,8 @@ std::span<const PanelInfo> panels();
 Result<Panel> make_panel(std::string_view id, const State&);
 Result<Panel> make_whole_panel(std::string_view id, const State&);
 
+std::string words_of(std::string name);  // of a kind, as people read it: `warm-up` of `warm_up`
+
 Panel alive_panel(const State&);
 Panel area_panel(const State&);
 Panel blocks_panel(const State&);

@@ -656,3 +656,11 @@ TEST_CASE("the reference has every statement of the language, with an example th
     if (word != "end" && word != "forbid") CHECK(written.contains(word));
   }
 }
+
+TEST_CASE("a time is told with its parts") {
+  CHECK(sum_and_parts_text({}) == "0 µs");
+  CHECK(sum_and_parts_text({{"warm-up", 0}, {"data", 43}}) == "43 µs: data");
+  CHECK(sum_and_parts_text({{"warm-up", 30}, {"cool-down", 0}, {"data", 13}}) == "43 µs: warm-up 30 µs, data 13 µs");
+  CHECK(each_part_text({{"forward", 12}}) == "forward 12 µs");
+  CHECK(each_part_text({{"forward", 0}}) == "–");
+}
