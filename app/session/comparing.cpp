@@ -46,6 +46,7 @@ class Comparing {
       end = {JobState::cancelled, ""};
     }
     now_.running = false;
+    now_.complete = end.state == JobState::done;
     tell();
     return end;
   }

@@ -109,7 +109,10 @@ Link link_of(const State& s) {
   if (!s.brush.level.empty()) l.brush["level"] = s.brush.level;
   if (s.brush.selection) l.brush["selection"] = "yes";
   l.views = d.views;
-  if (d.comparison) l.compare = d.comparison->arguments;
+  if (d.comparing && d.comparing->running)
+    l.compare = d.comparing->arguments;
+  else if (d.comparison)
+    l.compare = d.comparison->arguments;
   return l;
 }
 

@@ -178,6 +178,7 @@ struct ComparedEntry {
 struct Comparison {
   int job = 0;
   bool running = true;
+  bool complete = false;  // it has ended well: all that was asked for stands there
   std::string asked;  // text of the draft, where it is the first
   bool of_draft = true;
   std::vector<ComparedEntry> entries;
@@ -221,7 +222,8 @@ struct Document {
   std::shared_ptr<const PlannerAnswer> planner;   // of the last search
   std::shared_ptr<const std::vector<RunEntry>> runs = std::make_shared<const std::vector<RunEntry>>();  // of its versions
   std::shared_ptr<const TrialAnswer> trial;       // the last one
-  std::shared_ptr<const Comparison> comparison;   // the last one
+  std::shared_ptr<const Comparison> comparison;   // the last one that is complete: it stays until another one is
+  std::shared_ptr<const Comparison> comparing;    // that was asked for last: it is under way, complete, or refused
   int difference = -1;                            // of its changes, the one that is looked at; -1: none
   std::shared_ptr<const MeasuredRun> measured;    // the run that was looked at last
   std::shared_ptr<const ProfileAnswer> profile;   // the last one
@@ -326,6 +328,9 @@ struct State {
 // The graph of a model as it is first looked at; and with other groups expanded.
 GraphLook look_at(std::shared_ptr<const OpenModel>);
 GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std::set<std::string> expanded);
+
+// Why there is no comparison that is complete; empty: there is one.
+std::string why_no_comparison(const State&);
 
 // Why a command cannot be run now; empty: it can.
 std::string why_not(const State&, const std::string& command);
