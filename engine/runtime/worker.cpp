@@ -221,9 +221,9 @@ bool run_profile(ControlChannel& channel) {
   if (!job.ok()) return refuse(job.diagnostics);
   if (job->task == ProfileTask::links) {
     const ChosenTransport chosen = make_transport(channel, {});
-    const std::vector<LinkMeasurement> times = time_links(chosen.transport->world());
-    for (const LinkMeasurement& m : times)
+    time_links(chosen.transport->world(), [&](const LinkMeasurement& m) {
       if (channel.rank() == 0) channel.report(print(m));
+    });
     chosen.transport->world().barrier("end");
     return true;
   }
