@@ -134,12 +134,18 @@ struct RunEntry {
   std::optional<std::uint64_t> seed = {};
 };
 
+// Where a rank of a trial is.
+struct RankPlace {
+  std::string step;  // `3 of 7`, over all that it makes; empty: it makes none yet
+  std::string at;    // what it does, or waits for
+};
+
 // What a trial that runs is doing, and what has come of it.
 struct TrialAnswer {
   int job = 0;
   bool running = true;
   std::string phase;                // reference, trial
-  std::map<int, std::string> ranks;  // what each is at
+  std::map<int, RankPlace> ranks;   // where each is
   std::string outcome;              // when it has ended
   std::shared_ptr<const MeasuredRun> measured;  // when it has ended well
   std::vector<Diagnostic> diagnostics;
@@ -265,6 +271,8 @@ struct Job {
   JobState state = JobState::queued;
   std::optional<double> done = {}, of = {};
   std::string best = {}, text = {};
+  std::optional<double> remaining_s = {};  // as far as it is known, of one that runs
+  bool at_most = false;                    // it ends by then; else that is an estimate
 };
 
 // What a program that ended had not kept.

@@ -117,6 +117,11 @@ Panel compare_panel(const State& s) {
   p.facts = {{"plans", "Plans", {std::move(plans), count}}, {"changes", "Changes", {std::move(changes), changed}},
              {"running", "Running", cell(d && d->comparing && d->comparing->running), "", true},
              {"unattributed", "Not of a change", {std::move(rest), ""}, "", true}};
+  if (d && d->comparing) say_what_remains(p, s, d->comparing->job);
+  if (d && d->comparing && d->comparing->running) {
+    const std::string job = std::to_string(d->comparing->job);
+    p.facts.push_back({"cancel", "Cancel", cell("job " + job), "cancel " + job});
+  }
   if (d && d->comparison) add_diagnostics(p, *d->comparison);
   if (d && d->comparing && d->comparing != d->comparison) add_diagnostics(p, *d->comparing);
   return p;
