@@ -86,6 +86,28 @@ TEST_CASE("a word that can stand as it is, is not completed unasked; what is off
   CHECK_FALSE(whole.is_of("#" + text_of(s) + "trans * batch by t", whole.cursor));
 }
 
+TEST_CASE("every word that begins a statement, and every algorithm, is offered where it can stand") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 2 as data=2\n");
+  const auto is_offered = [&](const std::string& before, std::string_view word) {
+    const std::string text = text_of(s) + before + std::string(word.substr(0, 1));
+    const std::vector<session::CompletionItem> items = complete(*s.state().document(), text, text.size()).items;
+    return std::any_of(items.begin(), items.end(), [&](const session::CompletionItem& i) { return i.text == word; });
+  };
+  CHECK(plan::statement_words().size() == 14);
+  for (const plan::Word& w : plan::statement_words()) {
+    INFO(w.text);
+    CHECK(is_offered("", w.text));
+    CHECK(is_offered("auto ", w.text));
+  }
+  for (const plan::Word& w : plan::algorithm_words()) {
+    INFO(w.text);
+    CHECK(is_offered("trans transformer.h[*] ", w.text));
+    CHECK(plan::parse_statement("trans * " + std::string(w.text)).ok());
+  }
+}
+
 TEST_CASE("it is counted how often something is selected, not how often that changes by itself") {
   Session s({});
   must(s, "open model=" + kModel);
