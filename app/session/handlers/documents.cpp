@@ -53,12 +53,12 @@ Result<Done> add(Core& c, Document d) {
   return Done{};
 }
 
-// That of the command, of the document whose model is opened again, of the program's arguments, or the preferred one.
+// That of the command, of the document whose model is opened again, of the program's arguments, or the preferred one: what
+// somebody has said is never given up for what is preferred.
 std::string cluster_of(const Core& c, const Invocation& i) {
   if (i.has("cluster")) return i.get("cluster");
   if (!i.has("model") && c.state.document()) return c.state.document()->cluster;
-  const SessionSettings unsaid;
-  return c.settings.cluster != unsaid.cluster ? c.settings.cluster : c.state.preferences.get("cluster");
+  return c.settings.cluster.empty() ? c.state.preferences.get("cluster") : c.settings.cluster;
 }
 
 // As long as it lives, others may look at the state.

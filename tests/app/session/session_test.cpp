@@ -108,6 +108,20 @@ TEST_CASE("every word that begins a statement, and every algorithm, is offered w
   }
 }
 
+TEST_CASE("a cluster that somebody has said is taken, whichever is preferred") {
+  const auto cluster_of = [](Session& s, const std::string& open) {
+    must(s, "prefer cluster dgx-a100x1");
+    must(s, open);
+    return s.state().document()->cluster;
+  };
+  Session unsaid({});
+  CHECK(cluster_of(unsaid, "open model=" + kModel) == "dgx-a100x1");
+  must(unsaid, "open model=sample_models/llama_tiny.pt2 cluster=local");
+  CHECK(unsaid.state().document()->cluster == "local");
+  Session said({.cluster = "local"});
+  CHECK(cluster_of(said, "open model=" + kModel) == "local");
+}
+
 TEST_CASE("it is counted how often something is selected, not how often that changes by itself") {
   Session s({});
   must(s, "open model=" + kModel);
