@@ -24,6 +24,7 @@ struct Options {
   std::string program_folder;  // where the worker lies
   std::string model, plan, program, cluster = "local", output, name, id, why, why_not, trace, svg, folder,
                                     optimizer = "adamw", type, join, address = "127.0.0.1";
+  std::string session_cluster;  // of documents that name none; empty: the preferred one
   std::vector<std::string> models, plans, constraints, axes, zero;
   int procs = 0, steps = 1;
   std::int64_t global_batch = 0, seed = 1;

@@ -56,6 +56,11 @@ void cluster_option(CLI::App* a, Options& o) {
       ->capture_default_str();
 }
 
+void session_cluster_option(CLI::App* a, Options& o) {
+  a->add_option("--cluster", o.session_cluster,
+                "A cluster file or preset ('planscope clusters' lists them); by default the preferred one");
+}
+
 // Of options that count something, or say how long.
 std::string above_zero(const std::string& text) {
   double number = 0;
@@ -239,13 +244,13 @@ std::vector<Verb> verbs() {
       {"session", "Run a script of the commands that the surfaces have, without a screen", session,
        [](CLI::App* a, Options& o) {
          a->add_option("file", o.name, "One command a line (docs/sessions.md); -: standard input")->required();
-         cluster_option(a, o);
+         session_cluster_option(a, o);
        }},
       {"serve", "The same in a browser: prints the link that opens it", serve,
        [](CLI::App* a, Options& o) {
          a->add_option("model", o.model, "A .pt2 file, or a model of the workspace");
          a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
-         cluster_option(a, o);
+         session_cluster_option(a, o);
          a->add_option("--port", o.port, "Where to listen; if it is taken, one of the next. 0: any")
              ->capture_default_str()
              ->check(CLI::Range(0, 65535));
@@ -260,7 +265,7 @@ std::vector<Verb> verbs() {
        [](CLI::App* a, Options& o) {
          a->add_option("model", o.model, "A .pt2 file");
          a->add_option("plan", o.plan, "A plan script");
-         cluster_option(a, o);
+         session_cluster_option(a, o);
        }},
   };
 }

@@ -12,7 +12,7 @@ Answer gui(const Options& o) {
   std::vector<std::string> arguments = {desktop};
   if (!o.model.empty()) arguments.insert(arguments.end(), {"--model", o.model});
   if (!o.plan.empty()) arguments.insert(arguments.end(), {"--plan", o.plan});
-  if (!o.cluster.empty()) arguments.insert(arguments.end(), {"--cluster", o.cluster});
+  if (!o.session_cluster.empty()) arguments.insert(arguments.end(), {"--cluster", o.session_cluster});
   if (!o.workspace.empty()) arguments.insert(arguments.end(), {"--workspace", o.workspace});
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());

@@ -108,7 +108,7 @@ std::optional<Answer> measure_links(const Options& o, const ProfilingSpec& spec,
   if (o.cluster != "local")
     return bad_input(
         {error("--links measures processes of this host, not '" + o.cluster + "'", "", "--cluster local")});
-  const Result<LinkProfile> links = profile_links(spec, workspace, interrupted);
+  const Result<LinkProfile> links = profile_links(spec, workspace, {}, interrupted);
   if (!links.ok()) return bad_input(links.diagnostics);
   a.json["links"] = links_json(*links);
   a.text += links_text(*links);

@@ -59,7 +59,7 @@ void open_browser(const std::string& link) {
 
 server::ServerSettings settings_of(const Options& o) {
   server::ServerSettings s;
-  s.session = {.workspace = absolute(o.workspace), .cluster = o.cluster, .programs = o.program_folder};
+  s.session = {.workspace = absolute(o.workspace), .cluster = o.session_cluster, .programs = o.program_folder};
   s.address = o.bind;
   s.port = o.port;
   if (o.tls.size() == 2) s.certificate = absolute(o.tls[0]), s.key = absolute(o.tls[1]);

@@ -13,7 +13,7 @@ Answer session(const Options& o) {
     file.open(o.name, std::ios::binary);
   }
   session::Session s({.workspace = o.workspace,
-                      .cluster = o.cluster,
+                      .cluster = o.session_cluster,
                       .programs = o.program_folder,
                       .samples = PLANSCOPE_SAMPLES});
   session::ScriptEnd end = session::run_script(o.name == "-" ? std::cin : file, o.name == "-" ? "" : o.name, s, std::cout);

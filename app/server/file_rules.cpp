@@ -77,7 +77,6 @@ Result<Done> FileRules::check(const session::Invocation& i) const {
 
 Result<Done> FileRules::check(const session::Invocation& i, const session::State& s, int document) const {
   std::vector<std::string> meant;
-  if (i.id == "prefer" && i.get("name") == "cluster") meant.push_back(i.get("value"));
   if (i.id == "save" && !i.has("path"))
     for (const session::Document& d : s.documents)
       if ((document > 0 ? d.id == document : &d == s.document()) && !d.path.empty()) meant.push_back(d.path);

@@ -290,7 +290,7 @@ const std::vector<CommandInfo>& list() {
       {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"prefer", "Choose a preference", "Edit", "",
        {{"name", Kind::word, true, true, "as the panel `preferences` has it"},
-        {"value", Kind::text, true, true, "one of those that it can have"}},
+        {"value", Kind::word, true, true, "one of those that it can have; of the cluster, a preset or a file"}},
        "Chooses something once for every document: colours, scale, the cluster of new documents."},
       {"go", "Go to panel or picture", "", "",
        {{"panel", Kind::word, false, true, "as `show` takes it: operator"},

@@ -19,6 +19,7 @@ namespace planscope::session {
 
 struct ArgumentInfo {
   const char* name;
+  // path: a file. word: a name, of a few or of something in the workspace, which may be a file too where `about` says so.
   // rest: all the words from here to the end, behind the argument's name as a word: `split out by tensor, data`.
   // list: every further word; they are joined by line breaks.
   // line: the number of a line of the plan. seen: that of the text in which lines are counted (seen.h), which a surface

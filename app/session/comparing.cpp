@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <future>
+#include <mutex>
 
 #include "app/session/store.h"
 #include "app/workbench/profiling.h"
@@ -45,6 +46,7 @@ class Comparing {
       end = {JobState::cancelled, ""};
     }
     now_.running = false;
+    now_.complete = end.state == JobState::done;
     tell();
     return end;
   }
@@ -100,13 +102,16 @@ class Comparing {
       cluster_ = std::make_shared<const Cluster>(*cluster.value);
       costs_ = stored_costs(w, *cluster_, now_.diagnostics);
     }
+    report_.progress(0, static_cast<double>(asked.size()), "");
     // Plans are evaluated at the same time: none needs another one.
     std::vector<std::future<Result<Judged>>> judged(asked.size());
     for (std::size_t k = 0; k < asked.size(); ++k)
       if (asked[k].plan)
-        judged[k] = std::async(std::launch::async, [this, &a = asked[k], stop = StopScope::asked()] {
+        judged[k] = std::async(std::launch::async, [this, &a = asked[k], all = asked.size(), stop = StopScope::asked()] {
           const StopScope scope(stop);
-          return judge(name_of(a.where), *a.plan);
+          Result<Judged> one = judge(name_of(a.where), *a.plan);
+          count_one(a.where, all);
+          return one;
         });
     for (std::size_t k = 0; k < asked.size(); ++k) {
       const Asked& a = asked[k];
@@ -114,11 +119,16 @@ class Comparing {
       if (!e.value || e.has_errors()) return refused(e.diagnostics);
       take(e.diagnostics);
       now_.entries.push_back(std::move(*e.value));
-      report_.progress(static_cast<double>(now_.entries.size()), static_cast<double>(asked.size()), "",
-                       name_of(a.where));
+      if (!a.plan) count_one(a.where, asked.size());
       tell();
     }
     return {JobState::done, std::to_string(now_.entries.size()) + " side by side"};
+  }
+
+  // On any thread: one more is there.
+  void count_one(const std::string& where, std::size_t all) {
+    const std::lock_guard lock(counting_);
+    report_.progress(static_cast<double>(++done_), static_cast<double>(all), "", name_of(where));
   }
 
   Result<ComparedEntry> ran(const Workspace* w, const std::string& which) const {
@@ -209,6 +219,8 @@ class Comparing {
   const Jobs::Report& report_;
   std::shared_ptr<const Cluster> cluster_;
   CostModel costs_;
+  std::mutex counting_;  // of the next
+  std::size_t done_ = 0;
   std::optional<Judged> first_;  // of the plans
   Comparison now_;
 };

@@ -41,9 +41,7 @@ std::string scripts(const Comparison& c) {
 
 Result<std::string> comparison_page(const State& s) {
   const Document* d = s.document();
-  if (!d || !d->comparison) return error("there is no comparison", "no plans are compared", "compare PLAN");
-  if (d->comparison->running) return error("there is no comparison yet", "it is under way", "wait until it has ended");
-  if (d->comparison->entries.empty()) return error("there is no comparison", "it was refused");
+  if (const std::string why = why_no_comparison(s); !why.empty()) return error("there is no comparison", why, "compare PLAN");
   const auto section = [&](const Panel& p) { return p.rows.empty() ? std::string() : to_html(p); };
   const std::string body = section(compare_panel(s)) + section(beside_panel(s)) + figure(s) +
                            (d->measured ? section(measured_panel(s)) : std::string()) + scripts(*d->comparison);

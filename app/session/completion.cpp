@@ -6,6 +6,7 @@
 #include <set>
 
 #include "engine/base/text.h"
+#include "engine/plan/parser.h"
 #include "engine/plan/template.h"
 
 namespace planscope::session {
@@ -13,22 +14,6 @@ namespace planscope::session {
 namespace {
 
 constexpr std::size_t kMost = 200;
-
-constexpr std::pair<const char*, const char*> kStatements[] = {
-    {"devices", "the devices, and the axes that they have"},
-    {"grid", "some of the devices under a name, with axes of their own"},
-    {"axis", "an axis that is run one after the other, as micro-batches"},
-    {"model", "sizes of the model's inputs"},
-    {"let", "a name for operators"},
-    {"trans", "op-trans: splits or rewrites operators"},
-    {"assign", "op-assign: says where operators run"},
-    {"order", "op-order: says what runs before what"},
-    {"use", "a template: more statements"},
-    {"require", "a condition that has to hold"},
-    {"forbid", "what may not be"},
-    {"relax", "operators that read parameters as they were some updates ago"},
-    {"template", "defines a template"},
-};
 
 bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '[' || c == ']' || c == '*' ||
@@ -103,8 +88,8 @@ class Collector {
   std::set<std::string> seen_;
 };
 
-void add_statements(Collector& c) {
-  for (const auto& [word, about] : kStatements) c.add(word, about);
+void add_words(Collector& c, const std::vector<plan::Word>& words) {
+  for (const plan::Word& w : words) c.add(std::string(w.text), std::string(w.about));
 }
 
 void add_templates(Collector& c, const std::string& text) {
@@ -157,7 +142,7 @@ Completion found(const Document& d, const std::string& text, std::size_t cursor)
   Collector c(p);
   if (p.before.find('#') != std::string::npos) return c.take();
   if (std::regex_search(p.before, first)) {
-    add_statements(c);
+    add_words(c, plan::statement_words());
   } else if (std::regex_search(p.before, use)) {
     add_templates(c, text);
   } else if (std::regex_search(p.before, behind_by) || std::regex_search(p.before, to)) {
@@ -166,7 +151,8 @@ Completion found(const Document& d, const std::string& text, std::size_t cursor)
   } else {
     if (std::regex_search(p.before, trans)) {
       add_factors(c, d.model->graph);
-      for (const char* word : {"by", "recompute", "offload", "grad_split"}) c.add(word, "");
+      c.add("by", "the axes that split the factor");
+      add_words(c, plan::algorithm_words());
     }
     add_names(c, text);
     add_axes(c, text);

@@ -1,6 +1,7 @@
 #include "app/session/jobs.h"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 
 namespace planscope::session {
@@ -9,6 +10,8 @@ namespace {
 
 bool has_ended(const Job& j) { return j.state != JobState::queued && j.state != JobState::running; }
 
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
 }  // namespace
 
 void Jobs::Report::progress(std::optional<double> done, std::optional<double> of, std::string best,
@@ -16,9 +19,18 @@ void Jobs::Report::progress(std::optional<double> done, std::optional<double> of
   {
     const std::lock_guard lock(jobs_.mutex_);
     for (Running& r : jobs_.all_)
-      if (r.job.id == id_) r.job.done = done, r.job.of = of, r.job.best = std::move(best), r.job.text = std::move(text);
+      if (r.job.id == id_) {
+        r.job.done = done, r.job.of = of, r.job.best = std::move(best), r.job.text = std::move(text);
+        r.estimate.count(now_s(), done, of);
+      }
   }
   jobs_.changed_();
+}
+
+void Jobs::Report::within(double seconds) const {
+  const std::lock_guard lock(jobs_.mutex_);
+  for (Running& r : jobs_.all_)
+    if (r.job.id == id_) r.estimate.ends_by(now_s() + seconds);
 }
 
 void Jobs::Report::ended(End end) const {
@@ -92,7 +104,12 @@ bool Jobs::running() const {
 std::vector<Job> Jobs::list() const {
   const std::lock_guard lock(mutex_);
   std::vector<Job> out;
-  for (const Running& r : all_) out.push_back(r.job);
+  for (const Running& r : all_) {
+    out.push_back(r.job);
+    if (has_ended(r.job)) continue;
+    out.back().remaining_s = r.estimate.remaining_s(now_s());
+    out.back().at_most = r.estimate.at_most();
+  }
   return out;
 }
 

@@ -1,11 +1,12 @@
 #pragma once
-// Long work beside a session: searches, trials, profiles. Each job has a thread of its own, says how far it is,
-// and can be asked to
-// stop; one that has ended stays listed.
+// Long work beside a session: searches, trials, profiles. Each job has a thread of its own, says how far it is, from which
+// follows how long it still takes (estimate.h), and can be asked to stop; one that has ended stays listed.
 //
 //   Jobs jobs([] { … something has changed … });
-//   const int job = jobs.start("plan", [](Jobs::Report& r) { while (!r.stop()) r.best("12.3 ms"); return
-// Jobs::End{JobState::done, ""}; });
+//   const int job = jobs.start("slack", [](const Jobs::Report& r) {
+//     for (int k = 0; k < 10 && !r.stop(); ++k) r.progress(k, 10, "");
+//     return Jobs::End{JobState::done, ""};
+//   });
 //   jobs.cancel(job);
 //   jobs.wait();
 #include <atomic>
@@ -18,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/session/estimate.h"
 #include "app/session/state.h"
 
 namespace planscope::session {
@@ -34,6 +36,7 @@ class Jobs {
     int id() const { return id_; }
     const std::atomic<bool>& stop() const { return *stop_; }
     void progress(std::optional<double> done, std::optional<double> of, std::string best, std::string text = {}) const;
+    void within(double seconds) const;  // it ends by itself, so many seconds from now at the latest
     void ended(End) const;  // to everybody else; what it still tidies up is waited for alone
 
    private:
@@ -58,6 +61,7 @@ class Jobs {
  private:
   struct Running {
     Job job;
+    Estimate estimate;
     std::atomic<bool> stop = false;
     bool finished = false;  // nothing of it is under way any more
     std::thread thread;

@@ -103,13 +103,15 @@ Link link_of(const State& s) {
   if (*d.graph.expanded != std::set<std::string>(first.begin(), first.end()))
     l.expanded.assign(d.graph.expanded->begin(), d.graph.expanded->end());
   l.look = s.look;
-  if (s.brush.time_us)
-    l.brush["time"] = std::to_string(s.brush.time_us->first) + ".." + std::to_string(s.brush.time_us->second);
+  if (s.brush.time_us) l.brush["time"] = print_times(*s.brush.time_us);
   if (!s.brush.kinds.empty()) l.brush["kind"] = join({s.brush.kinds.begin(), s.brush.kinds.end()}, ",");
   if (!s.brush.level.empty()) l.brush["level"] = s.brush.level;
   if (s.brush.selection) l.brush["selection"] = "yes";
   l.views = d.views;
-  if (d.comparison) l.compare = d.comparison->arguments;
+  if (d.comparing && d.comparing->running)
+    l.compare = d.comparing->arguments;
+  else if (d.comparison)
+    l.compare = d.comparison->arguments;
   return l;
 }
 

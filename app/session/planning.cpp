@@ -36,6 +36,7 @@ class Planning {
   }
 
   Jobs::End run() {
+    report_.within(request_.seconds);
     tell();
     Result<Completion> found = search_and_tell();
     now_.running = false;

@@ -36,7 +36,7 @@ class Measuring {
     if (!w.value) return refused(w.diagnostics);
     const ProfilingSpec spec{request_.programs + "/planscope-worker"};
     if (request_.links) {
-      const Result<LinkProfile> links = profile_links(spec, *w.value, report_.stop());
+      const Result<LinkProfile> links = profile_links(spec, *w.value, progress("times"), report_.stop());
       if (report_.stop()) return {JobState::cancelled, ""};
       if (!links.ok()) return refused(links.diagnostics);
       now_.link = links->fit;
@@ -50,13 +50,8 @@ class Measuring {
     if (!m.value || m.has_errors()) return refused(m.diagnostics);
     std::vector<Materials> all;
     all.push_back(std::move(*m.value));
-    const auto progress = [this](int done, int of) {
-      now_.done = done, now_.of = of;
-      report_.progress(done, of, "", std::to_string(done) + " of " + std::to_string(of) + " operators measured");
-      tell();
-    };
     std::vector<Diagnostic> problems;
-    now_.result = profile(all, spec, *w.value, progress, report_.stop(), problems);
+    now_.result = profile(all, spec, *w.value, progress("operators"), report_.stop(), problems);
     if (has_errors(problems)) return refused(problems);
     now_.diagnostics.insert(now_.diagnostics.end(), problems.begin(), problems.end());
     const Profiling& p = *now_.result;
@@ -64,6 +59,15 @@ class Measuring {
     if (p.status == LaunchStatus::interrupted) return {JobState::cancelled, counts};
     if (p.status != LaunchStatus::done) return {JobState::failed, p.failure};
     return {JobState::done, counts};
+  }
+
+  // Says how many of what is measured have been.
+  std::function<void(int, int)> progress(const std::string& what) {
+    return [this, what](int done, int of) {
+      now_.done = done, now_.of = of;
+      report_.progress(done, of, "", std::to_string(done) + " of " + std::to_string(of) + " " + what + " measured");
+      tell();
+    };
   }
 
   void tell() const { answer_(std::make_shared<const ProfileAnswer>(now_)); }

@@ -32,7 +32,7 @@ struct Core;
 
 struct SessionSettings {
   std::string workspace = {};     // file; empty: one in memory, that ends with the session
-  std::string cluster = "local";  // of documents that name none
+  std::string cluster = {};       // of documents that name none; empty: the preferred one
   std::string programs = {};      // folder of planscope-worker, for trials; empty: none can be run
   std::string samples = {};       // folder of the sample models, for the guided tour
   const Clock* clock = nullptr;   // of what is written to the workspace; null: the machine's

@@ -85,6 +85,7 @@ int slacks_in_background(Jobs& jobs, std::shared_ptr<const Study> study,
       answer(std::make_shared<const SlackAnswer>(std::move(sorted)));
     };
     Jobs::End end{JobState::done, std::to_string(now.tasks.size()) + " tasks"};
+    report.progress(0, static_cast<double>(now.tasks.size()), "");
     tell();
     try {
       const StopScope scope([&report] { return report.stop().load(); });

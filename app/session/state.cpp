@@ -72,6 +72,13 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 
 }  // namespace
 
+std::string why_no_comparison(const State& s) {
+  const Document* d = s.document();
+  if (d && d->comparison) return "";
+  if (!d || !d->comparing) return "no plans are compared";
+  return d->comparing->running ? "the comparison is under way" : "it was refused";
+}
+
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
   const bool of_session = is_one_of(command, {"open", "cluster", "restore", "forget", "cancel", "dismiss", "rename", "note",
@@ -83,8 +90,7 @@ std::string why_not(const State& s, const std::string& command) {
   if (command == "keep" && d->version && !d->draft.edited()) return "nothing has changed since the last version";
   if (command == "keep" && d->draft.text().empty()) return "the plan is empty";
   if (command == "run" && d->draft.text().empty()) return "the plan is empty";
-  if (command == "difference" && !d->comparison) return "no plans are compared";
-  if (command == "difference" && d->comparison->running) return "the comparison is under way";
+  if (command == "difference" && !d->comparison) return why_no_comparison(s);
   if (command == "profile" && d->profile && d->profile->running) return "operators are being measured";
   if (command == "run" && d->trial && d->trial->running) return "a trial of this plan is running";
   if (command == "seek_next" && s.sought.text.empty()) return "nothing has been looked for in the timeline";

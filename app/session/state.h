@@ -137,12 +137,18 @@ struct RunEntry {
   std::optional<std::uint64_t> seed = {};
 };
 
+// Where a rank of a trial is.
+struct RankPlace {
+  std::string step;  // `3 of 7`, over all that it makes; empty: it makes none yet
+  std::string at;    // what it does, or waits for
+};
+
 // What a trial that runs is doing, and what has come of it.
 struct TrialAnswer {
   int job = 0;
   bool running = true;
   std::string phase;                // reference, trial
-  std::map<int, std::string> ranks;  // what each is at
+  std::map<int, RankPlace> ranks;   // where each is
   std::string outcome;              // when it has ended
   std::shared_ptr<const MeasuredRun> measured;  // when it has ended well
   std::vector<Diagnostic> diagnostics;
@@ -181,6 +187,7 @@ struct ComparedEntry {
 struct Comparison {
   int job = 0;
   bool running = true;
+  bool complete = false;  // it has ended well: all that was asked for stands there
   std::string asked;  // text of the draft, where it is the first
   bool of_draft = true;
   std::vector<ComparedEntry> entries;
@@ -224,7 +231,8 @@ struct Document {
   std::shared_ptr<const PlannerAnswer> planner;   // of the last search
   std::shared_ptr<const std::vector<RunEntry>> runs = std::make_shared<const std::vector<RunEntry>>();  // of its versions
   std::shared_ptr<const TrialAnswer> trial;       // the last one
-  std::shared_ptr<const Comparison> comparison;   // the last one
+  std::shared_ptr<const Comparison> comparison;   // the last one that is complete: it stays until another one is
+  std::shared_ptr<const Comparison> comparing;    // that was asked for last: it is under way, complete, or refused
   int difference = -1;                            // of its changes, the one that is looked at; -1: none
   std::shared_ptr<const MeasuredRun> measured;    // the run that was looked at last
   std::shared_ptr<const ProfileAnswer> profile;   // the last one
@@ -266,6 +274,8 @@ struct Job {
   JobState state = JobState::queued;
   std::optional<double> done = {}, of = {};
   std::string best = {}, text = {};
+  std::optional<double> remaining_s = {};  // as far as it is known, of one that runs
+  bool at_most = false;                    // it ends by then; else that is an estimate
 };
 
 // What a program that ended had not kept.
@@ -336,6 +346,8 @@ GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std
 // Operators in words of the plan language, as `select operators=` takes them; empty: there are none, or it takes more
 // letters than that.
 std::string words_of(const Document&, const std::vector<OpId>&, std::size_t most);
+// Why there is no comparison that is complete; empty: there is one.
+std::string why_no_comparison(const State&);
 
 // Why a command cannot be run now; empty: it can.
 std::string why_not(const State&, const std::string& command);

@@ -33,7 +33,7 @@ bool is_tried(const State& s) {
 
 bool is_compared(const State& s) {
   const Document* d = s.document();
-  return d && d->comparison && !d->comparison->running;
+  return d && d->comparison;
 }
 
 template <const char* const& id>

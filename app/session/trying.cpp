@@ -1,7 +1,10 @@
 #include "app/session/trying.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "app/workbench/training.h"
 #include "engine/base/format.h"
@@ -12,6 +15,14 @@ namespace planscope::session {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenAnswers{100};  // progress is for the eye
+
+RankPlace place_of(const Position& p) {
+  RankPlace out;
+  if (p.steps > 0) out.step = std::to_string(p.step + 1) + " of " + std::to_string(p.steps);
+  const std::string number = p.instruction < 0 ? "" : "instruction " + std::to_string(p.instruction) + ", ";
+  out.at = number + (p.waiting ? "waits in " : "") + (p.what.empty() ? "begins" : p.what);
+  return out;
+}
 
 class Trying {
  public:
@@ -91,13 +102,34 @@ class Trying {
   }
 
   void progress(const TrialProgress& p) {
+    if (p.phase != now_.phase) positions_.clear();
     now_.phase = p.phase;
-    now_.ranks[p.rank] = "instruction " + std::to_string(p.position.instruction) + (p.position.waiting ? ", waits in " : ", ") + p.position.what;
+    positions_[p.rank] = p.position;
+    now_.ranks[p.rank] = place_of(p.position);
     const auto now = std::chrono::steady_clock::now();
     if (now - told_ < kBetweenAnswers) return;
     told_ = now;
-    report_.progress({}, {}, "", p.phase == "reference" ? "on one device" : "rank " + std::to_string(p.rank) + ": " + now_.ranks[p.rank]);
+    const RankPlace& place = now_.ranks[p.rank];
+    const std::string who = p.phase == "reference" ? "on one device" : "rank " + std::to_string(p.rank);
+    report_.progress(steps_made(), all_steps(), "", who + (place.step.empty() ? "" : ", step " + place.step) + ": " + place.at);
     tell();
+  }
+
+  // Of the rank that has made the least, with the part of the step that it is in; in hundredths, to be read.
+  std::optional<double> steps_made() const {
+    std::optional<double> least;
+    for (const auto& [rank, p] : positions_) {
+      const double part = p.instructions > 0 ? std::clamp(static_cast<double>(p.instruction) / static_cast<double>(p.instructions), 0.0, 1.0) : 0;
+      const double made = std::floor(100 * (static_cast<double>(p.step) + part)) / 100;
+      if (p.steps > 0) least = std::min(least.value_or(made), made);
+    }
+    return least;
+  }
+
+  std::optional<double> all_steps() const {
+    for (const auto& [rank, p] : positions_)
+      if (p.steps > 0) return static_cast<double>(p.steps);
+    return std::nullopt;
   }
 
   void tell() const { answer_(std::make_shared<const TrialAnswer>(now_)); }
@@ -106,6 +138,7 @@ class Trying {
   const Answer& answer_;
   const Jobs::Report& report_;
   std::chrono::steady_clock::time_point told_{};
+  std::map<int, Position> positions_;  // of this phase, by rank
   TrialAnswer now_;
 };
 

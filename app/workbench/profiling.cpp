@@ -273,7 +273,8 @@ Result<RowId> store(Workspace& workspace, const std::string& device, const Profi
   return workspace.put_profile(row);
 }
 
-Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspace, const std::atomic<bool>& stop) {
+Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspace,
+                                  const std::function<void(int done, int of)>& progress, const std::atomic<bool>& stop) {
   if (available_cores().size() < 2)
     return error("the link between two processes cannot be measured", "they would share the only core");
   ProfileJob job;
@@ -286,6 +287,7 @@ Result<LinkProfile> profile_links(const ProfilingSpec& spec, Workspace& workspac
     problems.insert(problems.end(), m.diagnostics.begin(), m.diagnostics.end());
     const std::optional<Collective> kind = m.ok() ? measured_kind(m->kind) : std::nullopt;
     if (kind) out.samples.push_back({*kind, m->bytes, m->time});
+    if (progress) progress(static_cast<int>(out.samples.size()), static_cast<int>(std::size(measured_kinds) * std::size(link_sizes)));
   };
   PosixProcesses processes;
   const SystemClock clock;

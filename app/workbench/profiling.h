@@ -62,7 +62,9 @@ struct LinkProfile {
 };
 
 // Measures and fits it, with two processes, and keeps it in the workspace: from then on open_cluster() takes it for `local`.
-Result<LinkProfile> profile_links(const ProfilingSpec&, Workspace&, const std::atomic<bool>& stop);
+// `progress` is told how many of how many times are measured.
+Result<LinkProfile> profile_links(const ProfilingSpec&, Workspace&, const std::function<void(int done, int of)>& progress,
+                                  const std::atomic<bool>& stop);
 
 // `local` with the link that the workspace has; any other cluster, and one whose processes share cores, as it is.
 Cluster with_stored_link(Cluster, const Workspace&, std::vector<Diagnostic>&);

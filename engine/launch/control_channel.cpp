@@ -120,6 +120,9 @@ void ControlChannel::read_loop(FrameReader frames) {
 void ControlChannel::set_position(Position position) {
   const std::lock_guard lock(mutex_);
   position.changes = position_.changes + 1;
+  position.step = position_.step;
+  position.steps = position_.steps;
+  position.instructions = position_.instructions;
   position_ = std::move(position);
   board_.write(position_);
 }
@@ -127,6 +130,13 @@ void ControlChannel::set_position(Position position) {
 Position ControlChannel::position() const {
   const std::lock_guard lock(mutex_);
   return position_;
+}
+
+void ControlChannel::at_step(std::int64_t step, std::int64_t steps, std::int64_t instructions) {
+  const std::lock_guard lock(mutex_);
+  position_.step = step;
+  position_.steps = steps;
+  position_.instructions = instructions;
 }
 
 void ControlChannel::working(std::int64_t instruction, std::string_view what) {

@@ -65,6 +65,9 @@ class ControlChannel final : private StoreLink {
   void working(std::int64_t instruction, std::string_view what);
   void waiting(std::int64_t instruction, std::string_view what, Microseconds expected = {});
 
+  // The step of those positions that are told from now on: Position.
+  void at_step(std::int64_t step, std::int64_t steps, std::int64_t instructions);
+
   std::int64_t instruction() const { return position().instruction; }
 
   bool report(std::string json);  // any JSON value; handed to the launcher's on_report in order

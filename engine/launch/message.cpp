@@ -95,7 +95,10 @@ std::string print(const Position& p) {
                {"waiting", p.waiting},
                {"what", p.what},
                {"expected_us", p.expected.count},
-               {"changes", p.changes}});
+               {"changes", p.changes},
+               {"step", p.step},
+               {"steps", p.steps},
+               {"instructions", p.instructions}});
 }
 
 std::string print(const FailureReport& f) {
@@ -145,6 +148,9 @@ Result<Position> parse_position(std::string_view text) {
     p.what = j.at("what").get<std::string>();
     p.expected = {j.at("expected_us").get<double>()};
     p.changes = j.at("changes").get<std::uint64_t>();
+    p.step = j.at("step").get<std::int64_t>();
+    p.steps = j.at("steps").get<std::int64_t>();
+    p.instructions = j.at("instructions").get<std::int64_t>();
     return true;
   });
 }

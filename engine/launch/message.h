@@ -47,6 +47,8 @@ struct Position {
   std::string what;               // "all_reduce lm_head"; for messages
   Microseconds expected;          // how long this wait may rightly take
   std::uint64_t changes = 0;      // grows with every call that tells a position: progress between two beats is seen
+  // Of all steps that the rank makes, the one that it is in, from 0; and how many instructions a step has. 0 steps: not told.
+  std::int64_t step = 0, steps = 0, instructions = 0;
   bool operator==(const Position&) const = default;
 };
 

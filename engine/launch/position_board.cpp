@@ -14,6 +14,7 @@ namespace planscope {
 
 struct PositionBoard::Page {
   std::int64_t instruction;
+  std::int64_t step, steps, instructions;
   std::atomic<std::uint64_t> changes;  // written last; 0: nothing was written
   double expected_us;
   bool waiting;
@@ -55,6 +56,9 @@ PositionBoard& PositionBoard::operator=(PositionBoard&& other) noexcept {
 void PositionBoard::write(const Position& p) {
   if (page_ == nullptr) return;
   page_->instruction = p.instruction;
+  page_->step = p.step;
+  page_->steps = p.steps;
+  page_->instructions = p.instructions;
   page_->expected_us = p.expected.count;
   page_->waiting = p.waiting;
   const std::size_t size = std::min(p.what.size(), sizeof(page_->what) - 1);
@@ -69,6 +73,9 @@ std::optional<Position> PositionBoard::read() const {
   p.changes = page_->changes.load(std::memory_order_acquire);
   if (p.changes == 0) return std::nullopt;
   p.instruction = page_->instruction;
+  p.step = page_->step;
+  p.steps = page_->steps;
+  p.instructions = page_->instructions;
   p.expected = {page_->expected_us};
   p.waiting = page_->waiting;
   p.what.assign(page_->what, ::strnlen(page_->what, sizeof(page_->what)));

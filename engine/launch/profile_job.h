@@ -2,7 +2,7 @@
 // What planscope asks of a worker that measures operators or links, and what it answers: values and their JSON text.
 //
 // `operators`: one rank; an answer for every item as soon as it is known, in order. `links`: two ranks; rank 0 answers
-// for every size and kind of communication.
+// for every size and kind of communication, as soon as it is known.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -55,6 +55,10 @@ struct OperatorMeasurement {
 };
 std::string print(const OperatorMeasurement&);
 Result<OperatorMeasurement> parse_operator_measurement(std::string_view json);
+
+// The sizes that are measured, each with every kind of communication.
+inline constexpr std::int64_t link_sizes[] = {1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18,
+                                              1 << 20, 1 << 22, 1 << 24, 1 << 26};
 
 struct LinkMeasurement {
   std::string kind;  // as to_string(Collective) names it

@@ -2,44 +2,73 @@
 #include "engine/plan/line_parser.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "engine/base/text.h"
 
 namespace planscope::plan {
 
+const std::vector<LineParser::Keyword>& LineParser::keywords() {
+  using P = LineParser;
+  static const std::vector<Keyword> all = {
+      {{"devices", "the devices, and the axes that they have"}, &P::devices},
+      {{"grid", "some of the devices under a name, with axes of their own"}, &P::grid},
+      {{"model", "sizes of the model's inputs, and its loss"}, &P::model},
+      {{"axis", "an axis that is run one after the other, as micro-batches"}, &P::axis},
+      {{"let", "a name for operators, numbers or functions"}, &P::let},
+      {{"trans", "op-trans: splits or rewrites operators"}, &P::trans},
+      {{"assign", "op-assign: says where operators run"}, &P::assign},
+      {{"order", "op-order: says what runs before what"}, &P::order},
+      {{"require", "a condition that has to hold"}, &P::require},
+      {{"forbid", "what may not be"}, &P::forbid},
+      {{"relax", "operators that read parameters as they were some updates ago"}, &P::relax},
+      {{"use", "a template: more statements"}, &P::use},
+      {{"template", "defines a template, up to its 'end'"}, &P::template_head},
+      {{"end", "ends the definition of a template"}, nullptr},
+  };
+  return all;
+}
+
+std::vector<Word> statement_words() {
+  std::vector<Word> out;
+  for (const LineParser::Keyword& k : LineParser::keywords()) out.push_back(k.word);
+  return out;
+}
+
+std::vector<Word> algorithm_words() {
+  return {{"recompute", "what backward needs is computed again"},
+          {"offload", "what backward needs waits in host memory"},
+          {"keep", "what backward needs is kept"},
+          {"keep_gathered", "parameters that are gathered for forward are kept for backward"},
+          {"grad_split", "gradients of parameters are computed apart"}};
+}
+
 namespace {
-constexpr std::array<std::string_view, 5> algorithm_words{"recompute", "offload", "keep", "keep_gathered",
-                                                          "grad_split"};
-const std::vector<std::string> keywords{"devices", "grid",    "model",  "axis",  "let", "trans",    "assign",
-                                        "order",   "require", "forbid", "relax", "use", "template", "end"};
-std::vector<std::string> algorithm_list() { return {algorithm_words.begin(), algorithm_words.end()}; }
+std::vector<std::string> texts(const std::vector<Word>& words) {
+  std::vector<std::string> out;
+  for (const Word& w : words) out.emplace_back(w.text);
+  return out;
+}
+
+const std::vector<std::string>& algorithm_list() {
+  static const std::vector<std::string> all = texts(algorithm_words());
+  return all;
+}
 }  // namespace
 
 StatementBody LineParser::statement() {
-  if (is_word()) {
-    const std::string keyword(peek());
-    advance();
-    if (keyword == "devices") return devices();
-    if (keyword == "grid") return grid();
-    if (keyword == "model") return model();
-    if (keyword == "axis") return axis();
-    if (keyword == "let") return let();
-    if (keyword == "trans") return trans();
-    if (keyword == "assign") return assign();
-    if (keyword == "order") return order();
-    if (keyword == "require") return RequireStatement{condition()};
-    if (keyword == "forbid") return forbid();
-    if (keyword == "relax") return relax();
-    if (keyword == "use") return use();
-    if (keyword == "template") return template_head();
-    const std::string near = nearest(keyword, keywords);
-    fail("unknown statement '" + keyword + "'. " +
-         (near.empty() ? "Statements: " + join(keywords, ", ") + "." : "Did you mean '" + near + "'?"));
+  if (!is_word()) {
+    fail_expected("a statement");
     return EmptyStatement{};
   }
-  fail_expected("a statement");
+  const std::string keyword(peek());
+  advance();
+  for (const Keyword& k : keywords())
+    if (k.read && k.word.text == keyword) return (this->*k.read)();
+  const std::vector<std::string> all = texts(statement_words());
+  const std::string near = nearest(keyword, all);
+  fail("unknown statement '" + keyword + "'. " +
+       (near.empty() ? "Statements: " + join(all, ", ") + "." : "Did you mean '" + near + "'?"));
   return EmptyStatement{};
 }
 
@@ -152,7 +181,7 @@ StatementBody LineParser::trans() {
   if (!accept_word("by")) {
     AlgorithmStatement a{std::move(s.units), std::move(s.factor)};
     for (const std::string& w : a.algorithm.words) {
-      if (std::find(algorithm_words.begin(), algorithm_words.end(), w) != algorithm_words.end()) continue;
+      if (std::find(algorithm_list().begin(), algorithm_list().end(), w) != algorithm_list().end()) continue;
       if (w == "none" && a.algorithm.words.size() > 1) continue;  // no algorithm: kept
       const std::string near = nearest(w, algorithm_list());
       fail("expected 'by AXIS' behind '" + join(a.algorithm.words, "|") + "', or an algorithm (" +

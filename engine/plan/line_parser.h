@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/plan/lexer.h"
+#include "engine/plan/parser.h"
 #include "engine/plan/plan.h"
 
 namespace planscope::plan {
@@ -23,6 +24,12 @@ class LineParser {
   std::string_view peek() const { return tokens_[at_].text; }
   bool at_end() const { return tokens_[at_].kind == Token::Kind::end; }
 
+  struct Keyword {
+    Word word;
+    StatementBody (LineParser::*read)();  // what is behind it; null: it begins no statement of one line
+  };
+  static const std::vector<Keyword>& keywords();
+
   bool failed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
 
@@ -38,6 +45,7 @@ class LineParser {
   StatementBody trans();
   StatementBody assign();
   StatementBody order();
+  StatementBody require() { return RequireStatement{condition()}; }
   StatementBody forbid();
   StatementBody relax();
   StatementBody use();

@@ -11,7 +11,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kLeast = 1 << 10, kMost = 64 << 20;
 constexpr std::size_t kWarmUp = 2, kLeastTimes = 3, kMostTimes = 21;
 constexpr int kRounds = 3;
 constexpr double kMostTime = 200e3;  // microseconds for one kind and size
@@ -51,21 +50,19 @@ void ping(Communicator& world, const at::Tensor& t) {
 
 }  // namespace
 
-std::vector<LinkMeasurement> time_links(Communicator& world) {
-  std::vector<LinkMeasurement> out;
-  for (std::int64_t bytes = kLeast; bytes <= kMost; bytes *= 4) {
+void time_links(Communicator& world, const std::function<void(const LinkMeasurement&)>& tell) {
+  for (const std::int64_t bytes : link_sizes) {
     const at::Tensor t = at::zeros({bytes / 4}), other = at::zeros_like(t);
     const at::Tensor part = at::zeros({t.numel() / world.size()});
     const auto measure = [&](const char* kind, const std::function<PendingPtr()>& issue) {
-      out.push_back({kind, {bytes}, {time_us(world, [&] { issue()->wait(); })}});
+      tell({kind, {bytes}, {time_us(world, [&] { issue()->wait(); })}});
     };
-    out.push_back({"send", {bytes}, {time_us(world, [&] { ping(world, t); }) / (2 * kRounds)}});
+    tell({"send", {bytes}, {time_us(world, [&] { ping(world, t); }) / (2 * kRounds)}});
     measure("all_reduce", [&] { return world.all_reduce(t, Reduction::sum, "sum"); });
     measure("all_gather", [&] { return world.all_gather(t, part, "gather"); });
     measure("reduce_scatter", [&] { return world.reduce_scatter(part, t, Reduction::sum, "scatter"); });
     measure("all_to_all", [&] { return world.all_to_all(other, t, "exchange"); });
   }
-  return out;
 }
 
 }  // namespace planscope

@@ -47,8 +47,10 @@ class Worker {
   // Both precisions, written to the file that the trial's ranks read.
   bool make_reference() {
     at::set_num_threads(1);  // the file must not depend on the number of cores
-    const auto progress = [this](std::int64_t number, const std::string& what) {
+    std::int64_t step = -1;  // its first operator begins it
+    const auto progress = [&](std::int64_t number, const std::string& what) {
       if (channel_.stop_requested()) throw Stopped{};
+      if (number == 0) channel_.at_step(++step, job_.steps + 1, static_cast<std::int64_t>(graph_.ops.size()));
       channel_.working(number, what);
     };
     const Lags lags(job_.lags.begin(), job_.lags.end());
@@ -105,6 +107,7 @@ class Worker {
     Executor executor(site, transport, source, options(Precision::float64, job_.steps));
     Comparison comparison(graph_, reference, Precision::float64);
     for (int step = 0; step < job_.steps; ++step) {
+      channel_.at_step(step, all_steps(), executor.instructions());
       executor.step(observer(-1, "exact step " + of_all(step)));
       if (executor.loss()) comparison.loss(step, *executor.loss());
     }
@@ -123,6 +126,7 @@ class Worker {
     TensorSource source(graph_, job_.seed, Precision::model, given_);
     Executor executor(site, transport, source, options(Precision::model, std::nullopt));
     for (int step = -1; step < job_.steps; ++step) {
+      channel_.at_step(all_steps() - job_.steps + step, all_steps(), executor.instructions());
       if (turns && !turns->take([this] { return channel_.stop_requested(); })) throw Stopped{};
       if (step < 0 || !executor.overlaps()) transport.world().barrier("start of a step");
       reset_peak_bytes();
@@ -165,6 +169,9 @@ class Worker {
     report_.errors.push_back(comparison.worst());
     report_.compared += comparison.compared();
   }
+
+  // Of both passes, with the one to warm up.
+  int all_steps() const { return (job_.check ? job_.steps : 0) + 1 + job_.steps; }
 
   std::string of_all(int step) const { return std::to_string(step + 1) + " of " + std::to_string(job_.steps); }
 
@@ -214,9 +221,9 @@ bool run_profile(ControlChannel& channel) {
   if (!job.ok()) return refuse(job.diagnostics);
   if (job->task == ProfileTask::links) {
     const ChosenTransport chosen = make_transport(channel, {});
-    const std::vector<LinkMeasurement> times = time_links(chosen.transport->world());
-    for (const LinkMeasurement& m : times)
+    time_links(chosen.transport->world(), [&](const LinkMeasurement& m) {
       if (channel.rank() == 0) channel.report(print(m));
+    });
     chosen.transport->world().barrier("end");
     return true;
   }

@@ -8,7 +8,7 @@ namespace planscope::session {
 
 CanvasSource compare_source(const State& s) {
   const Document* d = s.document();
-  if (!d || !d->comparison || d->comparison->running) return {};
+  if (!d || !d->comparison) return {};
   for (const ComparedEntry& e : d->comparison->entries)
     if (e.evaluation || e.run || e.trace) return {d->comparison, s.align + " " + s.overlay};
   return {};

@@ -3,6 +3,7 @@
 
 #include "app/session/canvases/canvases.h"
 #include "app/session/marked.h"
+#include "app/session/times.h"
 #include "app/session/traffics.h"
 #include "engine/base/text.h"
 #include "viz/traffic/wire.h"
@@ -13,8 +14,7 @@ CanvasSource traffic_source(const State& s) {
   const Document* d = s.document();
   if (!d || !d->shown) return {};
   CanvasSource out{d->shown->evaluation, brush_text(s)};
-  if (s.brush.time_us)
-    out.with += "\n" + std::to_string(s.brush.time_us->first) + "\n" + std::to_string(s.brush.time_us->second);
+  if (s.brush.time_us) out.with += "\n" + print_times(*s.brush.time_us);
   if (s.brush.selection)
     out.with += "\n" + s.selection.operators + "\n" + s.selection.tensor + "\n" + s.selection.place + "\n" +
                 std::to_string(s.selection.statement) + "\n" + s.selection.communicator + "\n" + brushed_time_text(s);

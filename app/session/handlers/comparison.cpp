@@ -15,6 +15,16 @@ std::string take_first(std::vector<std::string>& all) {
   return out;
 }
 
+// What a comparison has come to. The one on the screen stays until this one is complete.
+void take(Document& d, const std::shared_ptr<const Comparison>& answer) {
+  d.comparing = answer;
+  if (!answer->complete) return;
+  d.comparison = answer;
+  d.difference = -1;
+  for (const ComparedEntry& e : answer->entries)
+    if (e.run) d.measured = e.run;
+}
+
 Result<Done> compare(Core& c, const Invocation& i) {
   Document& d = *c.document();
   std::string base = i.get("base");
@@ -36,14 +46,10 @@ Result<Done> compare(Core& c, const Invocation& i) {
   begun.asked = r.text, begun.of_draft = r.base.empty(), begun.arguments = r.others;
   begun.job = compare_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const Comparison> a) {
     c.update(id, [&](Document& o) {
-      if (o.comparison && o.comparison->job > a->job) return;
-      o.comparison = a;
-      for (const ComparedEntry& e : a->entries)
-        if (e.run) o.measured = e.run;
+      if (!o.comparing || o.comparing->job <= a->job) take(o, a);
     });
   });
-  d.comparison = std::make_shared<const Comparison>(std::move(begun));
-  d.difference = -1;
+  d.comparing = std::make_shared<const Comparison>(std::move(begun));
   return Done{};
 }
 

@@ -54,13 +54,12 @@ Result<Done> add(Core& c, Document d) {
 }
 
 // That of the command, of the document whose model is opened again, the one that was chosen before anything was open, that
-// of the program's arguments, or the preferred one.
+// of the program's arguments, or the preferred one: what somebody has said is never given up for what is preferred.
 std::string cluster_of(const Core& c, const Invocation& i) {
   if (i.has("cluster")) return i.get("cluster");
   if (!i.has("model") && c.state.document()) return c.state.document()->cluster;
   if (!c.state.next_cluster.empty()) return c.state.next_cluster;
-  const SessionSettings unsaid;
-  return c.settings.cluster != unsaid.cluster ? c.settings.cluster : c.state.preferences.get("cluster");
+  return c.settings.cluster.empty() ? c.state.preferences.get("cluster") : c.settings.cluster;
 }
 
 // As long as it lives, others may look at the state.

@@ -14,6 +14,8 @@ namespace planscope::session {
 
 namespace {
 
+constexpr double kTryLimit = 60;  // seconds, of completing what a statement leaves open
+
 // What is known of the statement already, as it was tried for the selection.
 std::optional<Diagnostic> known_to_fail(const State& s, const std::string& statement) {
   const Document& d = *s.document();
@@ -81,11 +83,12 @@ Result<Done> try_statement_of(Core& c, const Invocation& i) {
                         o.tried = std::make_shared<const TriedStatement>(about);
                     });
                   };
+                  report.within(kTryLimit);
                   try {
                     const StopScope scope([&] { return report.stop().load(); });
                     MaterializeCache cache;
                     const BasePlan base{model->graph, picture->plan, *picture->cluster, cache, *picture->evaluation,
-                                        60,           report.stop()};
+                                        kTryLimit,    report.stop()};
                     about.tried = try_statement(base, s);
                     about.tried->judged.reset();
                   } catch (const Stopped&) {

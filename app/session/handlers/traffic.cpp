@@ -1,9 +1,8 @@
 // What of the communication is shown.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "app/session/core.h"
+#include "app/session/times.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -13,23 +12,21 @@ namespace {
 constexpr const char* kKinds[] = {"all_gather", "reduce_scatter", "all_reduce", "all_to_all",
                                   "rotate",     "rotate_back",    "send"};
 
-std::optional<double> number(const std::string& text) {
-  double v = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (problem != std::errc() || end != text.data() + text.size() || !std::isfinite(v)) return std::nullopt;
-  return v;
+// The part of the step that is shown; nothing: the whole of it.
+Result<std::optional<TimesUs>> times_of(const std::string& text) {
+  if (text.empty()) return std::optional<TimesUs>();
+  const Result<TimesUs> times = parse_times(text);
+  if (!times.ok()) return times.diagnostics;
+  if (times->first == times->second) return error("'" + printable(text) + "' is one moment", "in it nothing is sent", "as 100..250");
+  return std::optional(*times);
 }
 
 Result<Done> brush(Core& c, const Invocation& i) {
   TrafficLook look = i.arguments.empty() ? TrafficLook{} : c.state.brush;
   if (i.has("time")) {
-    const std::string text = i.get("time");
-    const std::size_t dots = text.find("..");
-    const std::optional<double> from = dots == std::string::npos ? std::nullopt : number(text.substr(0, dots));
-    const std::optional<double> to = dots == std::string::npos ? std::nullopt : number(text.substr(dots + 2));
-    if (!text.empty() && (!from || !to || *from < 0 || *to <= *from))
-      return error("'" + printable(text) + "' is no range of time", "", "microseconds of the step, as 100..250");
-    look.time_us = text.empty() ? std::nullopt : std::optional(std::pair(*from, *to));
+    const Result<std::optional<TimesUs>> times = times_of(i.get("time"));
+    if (!times.ok()) return times.diagnostics;
+    look.time_us = *times;
   }
   if (i.has("kind")) {
     look.kinds.clear();

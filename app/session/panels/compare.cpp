@@ -69,6 +69,14 @@ TableRow rest_row(const std::string& plan, const char* what, double us, std::opt
   return row;
 }
 
+void add_diagnostics(Panel& p, const Comparison& c) {
+  for (const Diagnostic& m : c.diagnostics) {
+    const bool refused = m.severity == Severity::error;
+    p.facts.push_back({refused ? "refused" : "said", refused ? "Refused" : "Said",
+                       cell(to_string(m), Unit::none, refused ? Tone::bad : Tone::warning)});
+  }
+}
+
 }  // namespace
 
 Panel compare_panel(const State& s) {
@@ -107,14 +115,15 @@ Panel compare_panel(const State& s) {
   }
   const std::string count = std::to_string(plans.size()), changed = std::to_string(changes.size());
   p.facts = {{"plans", "Plans", {std::move(plans), count}}, {"changes", "Changes", {std::move(changes), changed}},
-             {"running", "Running", cell(d && d->comparison && d->comparison->running), "", true},
+             {"running", "Running", cell(d && d->comparing && d->comparing->running), "", true},
              {"unattributed", "Not of a change", {std::move(rest), ""}, "", true}};
-  if (d && d->comparison)
-    for (const Diagnostic& m : d->comparison->diagnostics) {
-      const bool refused = m.severity == Severity::error;
-      p.facts.push_back({refused ? "refused" : "said", refused ? "Refused" : "Said",
-                         cell(to_string(m), Unit::none, refused ? Tone::bad : Tone::warning)});
-    }
+  if (d && d->comparing) say_what_remains(p, s, d->comparing->job);
+  if (d && d->comparing && d->comparing->running) {
+    const std::string job = std::to_string(d->comparing->job);
+    p.facts.push_back({"cancel", "Cancel", cell("job " + job), "cancel " + job});
+  }
+  if (d && d->comparison) add_diagnostics(p, *d->comparison);
+  if (d && d->comparing && d->comparing != d->comparison) add_diagnostics(p, *d->comparing);
   return p;
 }
 

@@ -85,10 +85,11 @@ Panel drafts_panel(const State& s) {
 Panel jobs_panel(const State& s) {
   Panel p{.id = "jobs", .title = "Jobs", .kind = PanelKind::table};
   p.empty = "Nothing runs: searches, trials and profiles are listed here.";
-  p.columns = {{"job", "Job"}, {"what", "What"}, {"state", "State"}, {"done", "Done"}, {"of", "Of"}, {"best", "Best"}, {"text", "Text"}};
+  p.columns = {{"job", "Job"}, {"what", "What"}, {"state", "State"}, {"done", "Done"}, {"of", "Of"}, {"remaining_us", "Remains", Unit::microseconds},
+               {"best", "Best"}, {"text", "Text"}};
   for (const Job& j : s.jobs) {
     TableRow row{.id = std::to_string(j.id)};
-    row.cells = {cell(j.id), cell(j.what), cell(to_string(j.state)), cell(maybe(j.done)), cell(maybe(j.of)),
+    row.cells = {cell(j.id), cell(j.what), cell(to_string(j.state)), cell(maybe(j.done)), cell(maybe(j.of)), remaining_cell(j),
                  cell(text_or_null(j.best)), cell(j.text)};
     if (j.state == JobState::queued || j.state == JobState::running)
       p.facts.push_back({"cancel_" + row.id, "Cancel", cell("job " + row.id + ", " + j.what), "cancel " + row.id});

@@ -116,6 +116,18 @@ std::string words_of(std::string name) {
   return name;
 }
 
+Cell remaining_cell(const Job& j) {
+  if (!j.remaining_s) return cell(nullptr);
+  Cell c = cell(1e6 * *j.remaining_s, Unit::microseconds);
+  c.text = (j.at_most ? "at most " : "about ") + c.text;
+  return c;
+}
+
+void say_what_remains(Panel& p, const State& s, int job) {
+  for (const Job& j : s.jobs)
+    if (j.id == job && j.remaining_s) p.facts.push_back({"remaining_us", "Remains", remaining_cell(j)});
+}
+
 Tone tone_of_verdict(const std::string& verdict) {
   if (verdict == "equivalent") return Tone::good;
   if (verdict == "relaxed" || verdict == "open" || verdict == "unknown" || verdict == "pending") return Tone::warning;

@@ -75,6 +75,12 @@ Panel workspace_panel(const State&);
 
 // Marks a panel as not being of the text as it stands where it is not, and says in words what it is of, and why.
 void say_whether_current(Panel&, const Document&);
+
+// How long a job still takes: `about 12 s`, of one that ends by itself `at most 12 s`.
+Cell remaining_cell(const Job&);
+// The same of the job of that number, for the panel that shows what it does.
+void say_what_remains(Panel&, const State&, int job);
+
 Tone tone_of_verdict(const std::string& verdict);
 
 // Of panels about what is selected: whether it has been looked at as the plan stands now.

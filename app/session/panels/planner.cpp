@@ -69,6 +69,7 @@ Panel planner_panel(const State& s) {
              {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
              {"diagnostics", "Said", {std::move(diagnostics), said}}};
   if (a.batch) p.facts.push_back({"batch", "Batch", cell(*a.batch, Unit::count)});
+  say_what_remains(p, s, a.job);
   if (a.running)
     p.facts.push_back({"cancel", "Stop", cell("the best so far is kept"), "cancel " + std::to_string(a.job)});
   else if (a.candidates.empty() && lines)

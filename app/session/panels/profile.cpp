@@ -22,6 +22,7 @@ Panel profile_panel(const State& s) {
   p.facts = {{"state", "State", cell(a.running ? "running" : "ended")}};
   if (a.running) {
     p.facts.push_back({"done", "Measured", cell(std::to_string(a.done) + " of " + std::to_string(a.of))});
+    say_what_remains(p, s, a.job);
     p.facts.push_back({"cancel", "Cancel", cell("job " + std::to_string(a.job)), "cancel " + std::to_string(a.job)});
   }
   for (const Diagnostic& m : a.diagnostics)

@@ -59,7 +59,7 @@ Panel runs_panel(const State& s) {
 Panel trial_panel(const State& s) {
   Panel p{.id = "trial", .title = "Trial", .kind = PanelKind::table};
   p.empty = "Shows a trial while it runs, rank by rank, and afterwards what it measured. Press Ctrl+R.";
-  p.columns = {{"rank", "Rank"}, {"at", "At"}, {"peak_bytes", "Peak memory", Unit::bytes},
+  p.columns = {{"rank", "Rank"}, {"step", "Step"}, {"at", "At"}, {"peak_bytes", "Peak memory", Unit::bytes},
                {"predicted_peak_bytes", "Predicted", Unit::bytes}};
   const Document* d = s.document();
   if (!d) return p;
@@ -73,6 +73,7 @@ Panel trial_panel(const State& s) {
     for (const Diagnostic& m : t.diagnostics)
       if (m.severity != Severity::note)
         p.facts.push_back({"said", "Said", cell(to_string(m), Unit::none, m.severity == Severity::error ? Tone::bad : Tone::warning)});
+    say_what_remains(p, s, t.job);
     if (running) p.facts.push_back({"cancel", "Cancel", cell("job " + std::to_string(t.job)), "cancel " + std::to_string(t.job)});
   }
   if (last && !running) {
@@ -86,10 +87,10 @@ Panel trial_panel(const State& s) {
   const auto at = [](const std::vector<std::int64_t>& v, std::size_t i) { return i < v.size() ? Json(v[i]) : Json(); };
   const std::size_t ranks = running || !last ? (d->trial ? d->trial->ranks.size() : 0) : static_cast<std::size_t>(last->procs);
   for (std::size_t r = 0; r < ranks; ++r) {
-    const auto what = d->trial ? d->trial->ranks.find(static_cast<int>(r)) : std::map<int, std::string>::const_iterator{};
+    const auto what = d->trial ? d->trial->ranks.find(static_cast<int>(r)) : std::map<int, RankPlace>::const_iterator{};
     const bool known = d->trial && what != d->trial->ranks.end();
     TableRow row{.id = std::to_string(r)};
-    row.cells = {cell(r), cell(known ? Json(what->second) : Json()), cell(running || !last ? Json() : at(last->peak_bytes, r), Unit::bytes),
+    row.cells = {cell(r), cell(known ? Json(what->second.step) : Json()), cell(known ? Json(what->second.at) : Json()), cell(running || !last ? Json() : at(last->peak_bytes, r), Unit::bytes),
                  cell(running || !last ? Json() : at(last->predicted_peak_bytes, r), Unit::bytes)};
     p.rows.push_back(std::move(row));
   }

@@ -37,6 +37,7 @@ Panel slack_panel(const State& s) {
   const SlackAnswer* known = d->slacks && d->slacks->of == d->shown->study ? d->slacks.get() : nullptr;
   const std::vector<TaskSlack> tasks = known ? known->tasks : slack_candidates(e);
   p.facts = {{"step_us", "Step", cell(e.simulation.step_us(), Unit::microseconds)}};
+  if (known) say_what_remains(p, s, known->job);
   if (known && known->running)
     p.facts.push_back({"cancel", "Being simulated", cell("job " + std::to_string(known->job)),
                        "cancel " + std::to_string(known->job)});

@@ -134,6 +134,10 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   CHECK_FALSE(rules.check({"cluster", {{"name", secret + ":device.launch_us=1"}}}).ok());
   CHECK_FALSE(
       rules.check({"cluster", {{"name", "CMakeLists.txt:device.launch_us=1"}}}).ok());  // where the program runs
+  CHECK(rules.check({"prefer", {{"name", "cluster"}, {"value", "dgx-h100x2"}}}).ok());
+  CHECK(rules.check({"prefer", {{"name", "scale"}, {"value", "150 %"}}}).ok());
+  CHECK_FALSE(rules.check({"prefer", {{"name", "cluster"}, {"value", secret}}}).ok());
+  CHECK_FALSE(rules.check({"prefer", {{"name", "cluster"}, {"value", secret + ":device.launch_us=1"}}}).ok());
   CHECK(rules.check({"delete", {{"kind", "run"}, {"number", "3"}}}).ok());
   CHECK_FALSE(rules.check({"export", {{"what", "graph"}, {"path", elsewhere.file("x.svg")}}}).ok());
   CHECK(can_open(FileRules({served.path()}, {secret}), secret));

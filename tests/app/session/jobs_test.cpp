@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <stdexcept>
 
 using namespace planscope::session;
@@ -52,4 +53,51 @@ TEST_CASE("a job says that it has ended before it has tidied up, which is waited
   jobs.wait();
   CHECK(tidied);
   CHECK(jobs.list()[0].text == "the best is kept");
+}
+
+TEST_CASE("what remains takes as long as what was done, from where it began to be counted") {
+  Estimate e;
+  CHECK_FALSE(e.remaining_s(0).has_value());
+  e.count(0, 0, 8);
+  CHECK_FALSE(e.remaining_s(1).has_value());
+  e.count(3, 2, 8);
+  CHECK(e.remaining_s(3) == 9);
+  CHECK(e.remaining_s(4) == 8);
+  CHECK(e.remaining_s(100) == 0);  // it takes longer than those before
+  e.count(10, 1, 4);               // another part of the work
+  CHECK_FALSE(e.remaining_s(11).has_value());
+  e.count(12, 2, 4);
+  CHECK(e.remaining_s(12) == 4);
+  e.count(13, {}, {});
+  CHECK_FALSE(e.remaining_s(13).has_value());
+  e.ends_by(20);
+  CHECK(e.remaining_s(14) == 6);
+  CHECK(e.at_most());
+}
+
+TEST_CASE("a job that runs says how long it still takes, and none that has ended") {
+  Jobs jobs([] {});
+  std::atomic<bool> counted = false;
+  jobs.start("counts", [&](const Jobs::Report& r) {
+    r.progress(0, 3, "");
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    r.progress(1, 3, "");
+    counted = true;
+    while (!r.stop()) std::this_thread::yield();
+    return Jobs::End{JobState::cancelled, ""};
+  });
+  jobs.start("ends by itself", [](const Jobs::Report& r) {
+    r.within(60);
+    while (!r.stop()) std::this_thread::yield();
+    return Jobs::End{JobState::cancelled, ""};
+  });
+  while (!counted || !jobs.list()[1].remaining_s) std::this_thread::yield();
+  CHECK(jobs.list()[0].remaining_s.has_value());
+  CHECK_FALSE(jobs.list()[0].at_most);
+  CHECK(jobs.list()[1].at_most);
+  CHECK(*jobs.list()[1].remaining_s <= 60);
+  CHECK(*jobs.list()[1].remaining_s > 50);
+  for (const int id : {1, 2}) jobs.cancel(id);
+  jobs.wait();
+  for (const Job& j : jobs.list()) CHECK_FALSE(j.remaining_s.has_value());
 }

@@ -86,6 +86,42 @@ TEST_CASE("a word that can stand as it is, is not completed unasked; what is off
   CHECK_FALSE(whole.is_of("#" + text_of(s) + "trans * batch by t", whole.cursor));
 }
 
+TEST_CASE("every word that begins a statement, and every algorithm, is offered where it can stand") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 2 as data=2\n");
+  const auto is_offered = [&](const std::string& before, std::string_view word) {
+    const std::string text = text_of(s) + before + std::string(word.substr(0, 1));
+    const std::vector<session::CompletionItem> items = complete(*s.state().document(), text, text.size()).items;
+    return std::any_of(items.begin(), items.end(), [&](const session::CompletionItem& i) { return i.text == word; });
+  };
+  CHECK(plan::statement_words().size() == 14);
+  for (const plan::Word& w : plan::statement_words()) {
+    INFO(w.text);
+    CHECK(is_offered("", w.text));
+    CHECK(is_offered("auto ", w.text));
+  }
+  for (const plan::Word& w : plan::algorithm_words()) {
+    INFO(w.text);
+    CHECK(is_offered("trans transformer.h[*] ", w.text));
+    CHECK(plan::parse_statement("trans * " + std::string(w.text)).ok());
+  }
+}
+
+TEST_CASE("a cluster that somebody has said is taken, whichever is preferred") {
+  const auto cluster_of = [](Session& s, const std::string& open) {
+    must(s, "prefer cluster dgx-a100x1");
+    must(s, open);
+    return s.state().document()->cluster;
+  };
+  Session unsaid({});
+  CHECK(cluster_of(unsaid, "open model=" + kModel) == "dgx-a100x1");
+  must(unsaid, "open model=sample_models/llama_tiny.pt2 cluster=local");
+  CHECK(unsaid.state().document()->cluster == "local");
+  Session said({.cluster = "local"});
+  CHECK(cluster_of(said, "open model=" + kModel) == "local");
+}
+
 TEST_CASE("it is counted how often something is selected, not how often that changes by itself") {
   Session s({});
   must(s, "open model=" + kModel);
@@ -332,7 +368,7 @@ TEST_CASE("two sessions on one workspace see each other's versions") {
   CHECK(b.state().document()->draft.text() == kPlan);
 }
 
-TEST_CASE("random edits over two documents stay exact") {
+TEST_CASE("1,000 edits and undos over two documents stay exact") {
   const Scratch scratch;
   std::mt19937 random(11);
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
@@ -341,7 +377,7 @@ TEST_CASE("random edits over two documents stay exact") {
   std::vector<std::vector<std::string>> texts = {{kPlan}, {"devices 1\n"}};
   std::vector<std::size_t> at = {0, 0};
   std::size_t now = 1;
-  for (int step = 0; step < 300; ++step) {
+  for (int step = 0; step < 1000; ++step) {
     switch (random() % 4) {
       case 0:
         now = 1 - now;

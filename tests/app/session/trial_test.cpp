@@ -131,6 +131,24 @@ TEST_CASE_METHOD(Fixture, "a trial can be cancelled; one that the plan does not 
   CHECK_FALSE(run("run steps=0").ok());
 }
 
+TEST_CASE_METHOD(Fixture, "a trial says in which step a rank is, and how long the rest takes") {
+  open(kPipeline);
+  must("run steps=150");
+  const auto job = [&] { return panel("jobs")["rows"][0]; };
+  const auto is_estimated = [&] { return job()["of"] == 301 && panel("trial").contains("remaining_us"); };
+  for (int i = 0; i < 3000 && !is_estimated(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  REQUIRE(is_estimated());  // 150 steps in float64, one to warm up, 150 that are measured
+  const std::string text = job()["text"];
+  INFO(text);
+  CHECK(text.starts_with("rank "));
+  CHECK(text.find(", step ") < text.find(" of 301: "));
+  CHECK(job()["done"] > 0);
+  CHECK(panel("trial")["rows"][0]["step"].get<std::string>().ends_with(" of 301"));
+  must("cancel 1");
+  s.wait();
+  CHECK(job()["remaining_us"].is_null());
+}
+
 TEST_CASE_METHOD(Fixture, "what differs between plans sums to the difference of their steps and peaks") {
   open(kPipeline);
   const std::string other = scratch.write("g.plan", "devices 2 as tensor=2\nlet L = transformer.h[*]\nuse tp(L, tensor)\n");

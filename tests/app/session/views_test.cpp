@@ -127,7 +127,7 @@ TEST_CASE("a link leads to the same panels and pictures in another session") {
   a.must("find mlp");
   a.must("gradient on");
   a.must("index mb 1");
-  a.must("brush kind=all_reduce time=100..900");
+  a.must("brush kind=all_reduce time=100.5..900.1234567890123");
   a.must("select operators=\"model.layers[0].mlp.up_proj\"");
   a.must("view graph zoom=0.7 x=30 y=10 forward=no");
   a.must("view tensor down=seq right=ffn at.batch=1");
@@ -135,6 +135,7 @@ TEST_CASE("a link leads to the same panels and pictures in another session") {
   a.session.wait();
   const std::string link = a.panel("link")["link"].get<std::string>();
   REQUIRE(link.starts_with("planscope://open?"));
+  CHECK(link.find("brush.time=100.5..900.1234567890123") != std::string::npos);
   CHECK(link.find_first_of(" \"\n") == std::string::npos);
   Looking b;
   b.must("open link=" + link);

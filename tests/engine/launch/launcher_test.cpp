@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "engine/launch/launcher.h"
 
@@ -160,6 +161,8 @@ TEST_CASE("the stop flag ends a trial cleanly, or by force", "[launch]") {
   CHECK(polite.result.status == LaunchStatus::interrupted);
   CHECK(polite.reports.size() == 2);
   CHECK(polite.result.ranks[0].how == clean_exit);
+  const Position& last = polite.result.ranks[0].last;
+  CHECK(std::tuple(last.step, last.steps, last.instructions) == std::tuple(2, 5, 100));
 
   LaunchSpec impatient;
   impatient.stop_limit = {0.3e6};

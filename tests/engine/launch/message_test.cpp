@@ -48,7 +48,7 @@ TEST_CASE("frames that are too large, empty or of unknown kind are errors", "[me
 
 TEST_CASE("messages survive printing and reading", "[message]") {
   const std::string bytes("\0\x7f\xff\n\"", 5);
-  const Position p{12, true, "recv \"x\"", {1.5}, 77};
+  const Position p{12, true, "recv \"x\"", {1.5}, 77, 3, 5, 40};
   CHECK(*parse_position(print(p)) == p);
   const FailureReport f{3, "shape", FailureOrigin::peer};
   CHECK(*parse_failure_report(print(f)) == f);

@@ -82,6 +82,7 @@ int main(int, char** arguments) {
   job >> behaviour >> special;
   c.report("{\"pid\":" + std::to_string(getpid()) + "}");
 
+  c.at_step(2, 5, 100);
   for (int i = 0; i <= 5; ++i) c.working(i, "linear");
   if (behaviour == "orderly") return finish(c);
   if (behaviour == "stop") {
