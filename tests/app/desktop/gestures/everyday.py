@@ -106,8 +106,6 @@ def killed_while_typing(world, portal):
 
 
 def two_windows(world, portal):
-    # Not among the tests of ctest: about every fourth time a key that is typed while the other window writes to the
-    # workspace is missing in the text, and it is not known yet where it is lost.
     a = world.open(settings="a.ini")
     a.wait_chip("Verdict ✓ equivalent")
     b = world.open(settings="b.ini")
