@@ -103,7 +103,7 @@ const std::vector<CommandInfo>& list() {
       {"find", "Find in graph", "View", "", {{"text", Kind::text, false, true, "of a name or a kind; without it, nothing is searched for"}},
        "Marks the nodes of the graph that have it in their names or kinds, or hold such operators."},
       {"colour", "Colour graph by", "View", "",
-       {{"by", Kind::word, true, true, "place, split, time, memory, communication, rule, or difference: to the kept version"}},
+       {{"by", Kind::word, true, true, "place, split, time, memory, communication, rule, or difference: to the plan that is compared, else to the kept version"}},
        "Chooses by what the nodes of the graph are coloured."},
       {"neighbours", "Select neighbours", "View", "",
        {{"steps", Kind::number, false, true, "along the tensors that pass; 1 unless said", false}},

@@ -193,6 +193,7 @@ class Comparing {
     ComparedEntry e{.name = name + (open ? " (completed)" : ""), .text = plan::print(p)};
     e.evaluation = std::make_shared<const Evaluation>(std::move(judged));
     e.cluster = cluster_;
+    e.figures_by_operator = make_once([of = e.evaluation, on = e.cluster] { return plan_figures(*of, *on); });
     e.step_us = e.evaluation->simulation.step_us();
     e.peak_bytes = peak_bytes(e.evaluation->simulation);
     e.sent_bytes = bytes_sent(e.evaluation->simulation);

@@ -183,6 +183,7 @@ struct ComparedEntry {
   std::shared_ptr<const MeasuredRun> run = {};        // of runs that have ended well
   std::shared_ptr<const ChromeTrace> trace = {};
   std::optional<PlanDifference> difference = {};  // of plans, from the first one
+  std::shared_ptr<const Once<PlanFigures>> figures_by_operator = {};  // of plans
 };
 struct Comparison {
   int job = 0;

@@ -259,7 +259,11 @@ CanvasSource graph_source(const State& s) {
   CanvasSource out{d->graph.model, s.colour + "\n" + s.search};
   if (d->shown && d->shown->evaluation) out.of = d->shown->evaluation;
   for (const std::string& id : *d->graph.expanded) out.with += "\n" + id;
-  if (s.colour == "difference" && d->base && d->base->evaluation) out.with += "\n" + d->base->text;
+  if (s.colour != "difference") return out;
+  if (const ComparedEntry* other = compared_plan(*d))
+    out.with += "\n" + other->name + "\n" + other->text;
+  else if (d->base && d->base->evaluation)
+    out.with += "\n" + d->base->text;
   return out;
 }
 

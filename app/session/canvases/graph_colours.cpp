@@ -98,14 +98,25 @@ std::string difference_of(const PlanFigures& now, const PlanFigures& before, OpI
   return differences[now.of[at(o)].storage != before.of[at(o)].storage ? 3 : 0];
 }
 
-// Of the plan that was kept last; null: it has no figures, or they are of another graph.
-const PlanFigures* kept_figures(const Document& d, const PlanFigures& now) {
-  if (!d.base || !d.base->evaluation) return nullptr;
-  const PlanFigures& before = d.base->figures_by_operator->get();
+// Null: they are of another graph.
+const PlanFigures* comparable(const PlanFigures& before, const PlanFigures& now) {
   return before.of.size() == now.of.size() ? &before : nullptr;
 }
 
+// Of the plan that was kept last; null: it has none.
+const PlanFigures* kept_figures(const Document& d, const PlanFigures& now) {
+  return d.base && d.base->evaluation ? comparable(d.base->figures_by_operator->get(), now) : nullptr;
+}
+
 }  // namespace
+
+const ComparedEntry* compared_plan(const Document& d) {
+  if (!d.comparison || d.comparison->running) return nullptr;
+  const std::vector<ComparedEntry>& all = d.comparison->entries;
+  for (std::size_t k = d.comparison->of_draft ? 1 : 0; k < all.size(); ++k)
+    if (all[k].figures_by_operator) return &all[k];
+  return nullptr;
+}
 
 std::vector<OpId> changed_operators(const State& s) {
   const Document& d = *s.document();
@@ -133,7 +144,9 @@ void colour_graph(const State& s, const GraphPicture& g, viz::GraphModel& m) {
   if (s.colour == "communication") return by_level(g, viz::ColourKind::communication, communication, true, m);
   if (s.colour == "split") return by_category(g, [&](OpId o) { return axes_of(f, o); }, m);
   if (s.colour == "place") return by_category(g, [&](OpId o) { return place_of(f, o); }, m);
-  const PlanFigures* before = kept_figures(d, f);
+  const ComparedEntry* other = compared_plan(d);
+  if (other) m.colour_name += " to " + other->name;
+  const PlanFigures* before = other ? comparable(other->figures_by_operator->get(), f) : kept_figures(d, f);
   by_category(g, [&](OpId o) { return before ? difference_of(f, *before, o) : differences[0]; }, m, differences);
 }
 

@@ -65,9 +65,10 @@ Panel timeline_panel(const State& s) {
   Panel p{.id = "timeline", .title = "Timeline", .kind = PanelKind::table};
   p.empty = "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4";
   p.rows_id = "lanes";
-  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"about", "Computes"}, {"blocks", "Blocks", Unit::count},
+  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"blocks", "Blocks", Unit::count},
                {"work_us", "Work", Unit::microseconds}, {"idle", "Idle"},
-               {"peak_bytes", "Peak memory", Unit::bytes}, {"memory_bytes", "Device memory", Unit::bytes}};
+               {"peak_bytes", "Peak memory", Unit::bytes}, {"memory_bytes", "Device memory", Unit::bytes},
+               {"about", "Computes"}};
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
   say_whether_current(p, *d);
@@ -86,10 +87,10 @@ Panel timeline_panel(const State& s) {
     work += t.devices * t.compute;
     const bool over = t.peak.bytes() > t.capacity.count;
     row.cells = {cell(name), cell(t.devices, Unit::count),
-                 cell(stage_text(*e.made.graph, e.made.program, e.made.program.classes[c])),
                  cell(t.slots.size() + t.communication.size(), Unit::count), cell(us(t.compute), Unit::microseconds),
                  idle_cell(t.idle), cell(t.peak.bytes(), Unit::bytes, over ? Tone::bad : Tone::plain),
-                 cell(t.capacity.count, Unit::bytes)};
+                 cell(t.capacity.count, Unit::bytes),
+                 cell(stage_text(*e.made.graph, e.made.program, e.made.program.classes[c]))};
     row.command = print(Invocation{"select", {{"place", e.made.program.classes[c].name}}});
     p.rows.push_back(std::move(row));
   }

@@ -18,6 +18,13 @@ Cell statement_cell(const StatementRef& s) {
   return c;
 }
 
+// The statement that caused it, and the tensor, whose tiles show what is there; empty: neither is known.
+std::string select_failure(const Document& d, const Failure& f) {
+  const std::string tensor = f.tensor.empty() ? "" : " tensor=" + session::quoted(f.tensor);
+  if (f.statement.line) return select_line(d.seen, d.shown->text, f.statement.line) + tensor;
+  return tensor.empty() ? "" : "select" + tensor;
+}
+
 }  // namespace
 
 Panel verify_panel(const State& s) {
@@ -60,10 +67,7 @@ Panel verify_panel(const State& s) {
     row.cells = {cell(to_string(f.kind)), cell(f.op),       cell(f.tensor), cell(f.region),
                  cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement)};
     row.selected = marked.statement(f.statement.line) || names.contains(f.op) || names.contains(f.tensor);
-    if (f.statement.line)
-      row.command = select_line(d->seen, d->shown->text, f.statement.line);
-    else if (!f.tensor.empty())
-      row.command = print(Invocation{"select", {{"tensor", f.tensor}}});
+    row.command = select_failure(*d, f);
     p.rows.push_back(std::move(row));
   }
   return p;

@@ -313,6 +313,24 @@ TEST_CASE("every colour has a legend, and bands that sum to the node") {
   }
 }
 
+TEST_CASE("the colour of differences tells the plan from the one that is compared, else from the kept version") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  predicted(s, "gpt2_tiny", "devices 2 as data=2\ntrans * batch by data\n");
+  REQUIRE(s.apply({"colour", {{"by", "difference"}}}).ok());
+  const std::string before = graph_model(s.state());
+  const CanvasSource source = graph_source(s.state());
+  CHECK(viz::decode_graph(before)->colour_name == "difference");
+  REQUIRE(s.apply({"compare", {{"plans", "sample_models/plans/gpt2_tiny-1f1b.plan"}}}).ok());
+  s.wait();
+  const std::optional<viz::GraphModel> m = viz::decode_graph(graph_model(s.state()));
+  REQUIRE(m);
+  CHECK(m->colour_name == "difference to gpt2_tiny-1f1b");
+  CHECK(!(graph_source(s.state()) == source));
+  // Its stages are other places than all devices.
+  std::set<std::int16_t> bands(m->band.begin(), m->band.end());
+  CHECK(bands.contains(1));
+}
+
 TEST_CASE("the lane of parameters holds all parameters, their fetches, their gradients and their update, once") {
   for (const auto& [model, plan] : plans) {
     INFO(model << "\n" << plan);

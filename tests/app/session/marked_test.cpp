@@ -231,6 +231,36 @@ TEST_CASE("a row of what was measured or profiled selects what it is about, and 
   select("profile", 0);
 }
 
+TEST_CASE("the row of a failed check selects its statement and its tensor, which is shown then") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  State failed = s.state();
+  Document& d = failed.documents[static_cast<std::size_t>(failed.current)];
+  auto shown = std::make_shared<Picture>(*d.shown);
+  auto verified = std::make_shared<Verified>();
+  const std::string tensor = "transformer.h.0.mlp.c_proj:addmm#0";
+  Failure of_none, of_tensor, on_line;
+  of_tensor.tensor = on_line.tensor = tensor;
+  on_line.statement.line = 7;
+  verified->report.failures = {on_line, of_tensor, of_none};
+  shown->verified = verified;
+  d.shown = shown;
+  const Panel p = *make_panel("verify", failed);
+  REQUIRE(p.rows.size() == 3);
+  CHECK(p.rows[2].command.empty());
+  must(s, p.rows[1].command);
+  CHECK(s.state().selection.tensor == tensor);
+  must(s, "select none");
+  must(s, p.rows[0].command);
+  s.wait();
+  CHECK(s.state().selection.statement == 7);
+  const Panel shown_tensor = *make_panel("tensor", s.state());
+  CHECK(std::any_of(shown_tensor.facts.begin(), shown_tensor.facts.end(),
+                    [&](const Fact& f) { return f.id == "tensor" && f.cell.text == tensor; }));
+}
+
 TEST_CASE("side by side, memory is of the lane of the draft that needs most") {
   const planscope::testing::Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
