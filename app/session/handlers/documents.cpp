@@ -119,9 +119,9 @@ Result<Done> open(Core& c, const Invocation& i) {
     d.modules = now->modules;
     d.graph = now->graph;
   } else {
-    Diagnostic d = error("'open' needs a model", "no model is open", "model=FILE");
-    if (i.has("plan")) d.file = i.get("plan");
-    return d;
+    Diagnostic problem = error("'open' needs a model", "no model is open", "model=FILE");
+    if (i.has("plan")) problem.file = i.get("plan");
+    return problem;
   }
   d.name = "plan";
   std::string text;
