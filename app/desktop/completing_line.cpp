@@ -78,6 +78,12 @@ void CompletingLine::take(const QModelIndex& completion) {
   setCursorPosition(static_cast<int>(front.size() + chosen.size()));
 }
 
+// Tab takes what is chosen in the list, and goes to the next widget where nothing is.
+bool CompletingLine::focusNextPrevChild(bool next) {
+  const bool chosen = completing() && completer_->popup()->currentIndex().isValid();
+  return !chosen && QLineEdit::focusNextPrevChild(next);
+}
+
 bool CompletingLine::event(QEvent* event) {
   const bool escape =
       event->type() == QEvent::ShortcutOverride && static_cast<QKeyEvent*>(event)->key() == Qt::Key_Escape;

@@ -98,7 +98,6 @@ MainWindow::MainWindow(WindowSettings settings, viz::FontFiles fonts)
     if (!memory_.layout().isEmpty()) set_corners(memory_.wide_bottom());
     if (!memory_.layout().isEmpty()) restoreState(memory_.layout(), layout_version);
     if (!memory_.canvases().isEmpty()) canvases_->restoreState(memory_.canvases(), layout_version);
-    start_->show_recent(memory_.recent());
     restoring_ = !memory_.open().isEmpty() && preferences_.get("restore") == "yes";
   }
   actions_->refresh(shown_.state);
@@ -141,7 +140,7 @@ void MainWindow::show_state(const Shown& shown) {
     if (found == shown.panels.end()) continue;
     const session::Panel& panel = *found->second;
     if (p.side == session::Side::top) chips_->show_facts(panel.facts, panel.current, text(panel.reason));
-    if (p.side == session::Side::start) start_->show_drafts(found->second);
+    if (p.side == session::Side::start) start_->show_panel(found->second);
   }
   show_canvases(shown);
   show_documents(shown.state);
@@ -230,13 +229,9 @@ void MainWindow::bring_to_front(const session::Front& front) {
 void MainWindow::remember_documents(const session::State& state) {
   if (!restore_ || restoring_count_ > 0) return;
   QStringList lines;
-  for (const session::Document& d : state.documents) {
-    lines << text(session::print(to_open(d)));
-    memory_.add_recent(lines.last());
-  }
+  for (const session::Document& d : state.documents) lines << text(session::print(to_open(d)));
   memory_.keep_open(lines, state.current);
   memory_.keep_look(link_to(state));
-  if (state.documents.empty()) start_->show_recent(memory_.recent());
 }
 
 // What was open at the end; a draft of it that was not kept comes back as it was.

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "app/session/offers.h"
-#include "app/session/panel.h"
 
 namespace planscope {
 
@@ -21,7 +20,11 @@ QString sign(Severity s) {
   return s == Severity::error ? QStringLiteral("✗ ") : s == Severity::warning ? QStringLiteral("! ") : QString();
 }
 
-bool same_draft(const session::LostDraft& a, const session::LostDraft& b) { return a.id == b.id; }
+std::vector<std::pair<QString, session::Invocation>> buttons_of(const std::vector<session::Offer>& offers) {
+  std::vector<std::pair<QString, session::Invocation>> out;
+  for (const session::Offer& o : offers) out.emplace_back(text(o.title), *session::parse_invocation(o.command));
+  return out;
+}
 
 }  // namespace
 
@@ -44,11 +47,10 @@ MessageBar::MessageBar(QWidget* parent) : QWidget(parent) {
 }
 
 void MessageBar::show_state(const session::State& state) {
-  const bool same = messages_ == state.messages &&
-                    std::equal(lost_.begin(), lost_.end(), state.lost.begin(), state.lost.end(), same_draft);
-  if (same) return;
+  std::vector<session::Notice> now = session::notices(state);
+  if (messages_ == state.messages && notices_ == now) return;
   messages_ = state.messages;
-  lost_ = state.lost;
+  notices_ = std::move(now);
   rebuild();
 }
 
@@ -72,7 +74,7 @@ void MessageBar::set_theme(Theme theme) {
 void MessageBar::put_away() {
   refusals_.clear();
   if (!messages_.empty() && on_run) on_run({"dismiss", {}});
-  lost_.clear();  // they stay in their panel
+  notices_.clear();  // what they are about stays in its panel
   messages_.clear();
   rebuild();
 }
@@ -125,18 +127,11 @@ void MessageBar::rebuild() {
   for (auto r = refusals_.rbegin(); r != refusals_.rend(); ++r) {
     if (std::find(messages_.begin(), messages_.end(), r->diagnostic) != messages_.end())
       continue;  // the session says it too
-    std::vector<std::pair<QString, session::Invocation>> buttons;
-    for (const session::Offer& o : session::ways_out(r->invocation, r->diagnostic, r->seen))
-      buttons.emplace_back(text(o.title), *session::parse_invocation(o.command));
-    add(text(to_string(r->diagnostic)), r->diagnostic.severity, buttons);
+    add(text(to_string(r->diagnostic)), r->diagnostic.severity,
+        buttons_of(session::ways_out(r->invocation, r->diagnostic, r->seen)));
   }
   for (auto m = messages_.rbegin(); m != messages_.rend(); ++m) add(text(to_string(*m)), m->severity, {});
-  for (const session::LostDraft& l : lost_) {
-    const std::string id = std::to_string(l.id);
-    add(tr("A draft of '%1' was not kept when planscope ended (%2, %3).")
-            .arg(text(l.name), text(l.model), text(session::time_cell(l.written_us).text)),
-        Severity::note, {{tr("Restore"), {"restore", {{"draft", id}}}}, {tr("Forget"), {"forget", {{"draft", id}}}}});
-  }
+  for (const session::Notice& n : notices_) add(text(n.said), n.severity, buttons_of(n.offers));
   if (more > 0) add_row(tr("and %1 more").arg(more), Severity::note, {});
   setVisible(!texts_.isEmpty());
 }

@@ -1,14 +1,14 @@
 #pragma once
 // What went wrong, or is to be known, above the centre: messages of the session with the file's name, and commands
 // that were refused.
-// They stay until they are put away. What takes the reason of a refusal away is a button beside it;
-// lost drafts can be restored.
+// They stay until they are put away. What takes the reason of a refusal away, or settles a notice, is a button beside it.
 #include <QWidget>
 #include <functional>
 #include <vector>
 
 #include "app/desktop/style.h"
 #include "app/session/commands.h"
+#include "app/session/notices.h"
 #include "app/session/state.h"
 
 class QVBoxLayout;
@@ -43,7 +43,7 @@ class MessageBar : public QWidget {
   QVBoxLayout* rows_;
   Theme theme_ = Theme::dark;
   std::vector<Diagnostic> messages_;
-  std::vector<session::LostDraft> lost_;
+  std::vector<session::Notice> notices_;
   std::vector<Refusal> refusals_;
   QStringList texts_;
 };

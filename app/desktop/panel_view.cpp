@@ -10,6 +10,7 @@
 #include "app/desktop/form_view.h"
 #include "app/desktop/script_view.h"
 #include "app/desktop/table_view.h"
+#include "app/desktop/text_view.h"
 #include "app/session/commands.h"
 
 namespace planscope {
@@ -77,7 +78,8 @@ PanelView::PanelView(const QString& id, const QString& title, QWidget* parent)
   layout->addWidget(stack_, 1);
 }
 
-bool PanelView::has_rows() const {
+bool PanelView::has_contents() const {
+  if (!panel_) return false;
   switch (panel_->kind) {
     case session::PanelKind::table:
     case session::PanelKind::tree:
@@ -88,6 +90,8 @@ bool PanelView::has_rows() const {
       return !panel_->series.empty();
     case session::PanelKind::script:
       return true;
+    case session::PanelKind::facts:
+      return !panel_->text.empty();
     default:
       return false;
   }
@@ -96,7 +100,7 @@ bool PanelView::has_rows() const {
 void PanelView::make_body(session::PanelKind kind) {
   kind_ = kind;
   delete body_;
-  table_ = nullptr, script_ = nullptr, form_ = nullptr, chart_ = nullptr;
+  table_ = nullptr, script_ = nullptr, form_ = nullptr, chart_ = nullptr, text_ = nullptr;
   const auto activate = [this](const std::string& command) {
     if (on_activate) on_activate(command);
   };
@@ -127,6 +131,11 @@ void PanelView::make_body(session::PanelKind kind) {
       chart_->setAccessibleName(title_);
       chart_->set_theme(theme_);
       break;
+    case session::PanelKind::facts:
+      body_ = text_ = new TextView;
+      text_->text()->setObjectName(id_);
+      text_->text()->setAccessibleName(title_);
+      break;
     default:
       body_ = new QWidget;
       break;
@@ -145,7 +154,7 @@ void PanelView::show_panel(std::shared_ptr<const session::Panel> panel) {
   reason_->setText(reason);
   reason_->setToolTip(reason_->text());
   empty_->setText(panel_->facts.empty() || panel_->kind != session::PanelKind::facts ? text(panel_->empty) : QString());
-  stack_->setCurrentWidget(has_rows() ? body_ : empty_room_);
+  stack_->setCurrentWidget(has_contents() ? body_ : empty_room_);
   if (table_) {
     table_->set_filter_visible(panel_->rows.size() >= rows_for_a_filter);
     table_->set_panel(panel_);
@@ -153,6 +162,7 @@ void PanelView::show_panel(std::shared_ptr<const session::Panel> panel) {
   if (form_) form_->set_panel(panel_);
   if (chart_) chart_->set_panel(panel_);
   if (script_) script_->show_panel(*panel_);
+  if (text_) text_->show_text(text(panel_->text));
 }
 
 void PanelView::set_theme(Theme theme) {
@@ -163,11 +173,13 @@ void PanelView::set_theme(Theme theme) {
   if (script_) script_->set_theme(theme);
   if (form_) form_->set_theme(theme);
   if (chart_) chart_->set_theme(theme);
+  if (text_) text_->set_theme(theme);
 }
 
 QWidget* PanelView::focus_target() const {
   if (script_) return script_->editor();
-  if (table_ && panel_ && has_rows()) return table_->view();
+  if (table_ && has_contents()) return table_->view();
+  if (text_ && has_contents()) return text_->text();
   return const_cast<PanelView*>(this);
 }
 

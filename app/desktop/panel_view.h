@@ -17,6 +17,7 @@ class ChartView;
 class FormView;
 class ScriptView;
 class TableView;
+class TextView;
 
 class PanelView : public QWidget {
  public:
@@ -29,6 +30,7 @@ class PanelView : public QWidget {
   TableView* table() const { return table_; }  // null: it is not of that kind
   ScriptView* script() const { return script_; }
   ChipRow* chips() const { return chips_; }
+  bool has_contents() const;  // beside its figures
   QWidget* focus_target() const;
 
   std::function<void(const std::string& command)> on_activate;
@@ -37,7 +39,6 @@ class PanelView : public QWidget {
 
  private:
   void make_body(session::PanelKind kind);
-  bool has_rows() const;
 
   QString id_, title_;
   std::shared_ptr<const session::Panel> panel_;
@@ -52,6 +53,7 @@ class PanelView : public QWidget {
   ScriptView* script_ = nullptr;
   FormView* form_ = nullptr;
   ChartView* chart_ = nullptr;
+  TextView* text_ = nullptr;
 };
 
 }  // namespace planscope

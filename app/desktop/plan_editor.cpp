@@ -494,6 +494,12 @@ QString PlanEditor::tooltip_at(const QPoint& at) const {
   return texts.join("\n\n");
 }
 
+// Tab takes what is chosen in the list, and goes to the next widget where nothing is.
+bool PlanEditor::focusNextPrevChild(bool next) {
+  const bool chosen = is_offered() && completer_->popup()->currentIndex().isValid();
+  return !chosen && QPlainTextEdit::focusNextPrevChild(next);
+}
+
 bool PlanEditor::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     auto* key = static_cast<QKeyEvent*>(event);

@@ -1,38 +1,15 @@
 #include "app/desktop/start_page.h"
 
-#include <QApplication>
-#include <QClipboard>
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QLabel>
-#include <QPlainTextEdit>
-#include <QPushButton>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/desktop/panel_view.h"
-#include "app/session/commands.h"
-#include "app/session/samples.h"
 
 namespace planscope {
-
-QString export_snippet() {
-  return QStringLiteral(R"(import torch
-
-class Step(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, tokens, labels):
-        logits = self.model(tokens)
-        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
-
-tokens = torch.randint(0, 1000, (8, 128))
-labels = torch.randint(0, 1000, (8, 128))
-program = torch.export.export(Step(model).train(), (tokens, labels), strict=False)
-torch.export.save(program, "my_model.pt2")
-)");
-}
 
 QString StartPage::samples_folder() {
   const QString program = QCoreApplication::applicationDirPath();
@@ -56,83 +33,44 @@ StartPage::StartPage(QWidget* parent) : QScrollArea(parent) {
   heading->setObjectName("heading");
   heading->setWordWrap(true);
   layout->addWidget(heading);
-  drafts_title_ = new QLabel(tr("Not kept when planscope ended last"));
-  drafts_title_->setObjectName("heading");
-  layout->addWidget(drafts_title_);
-  drafts_ = section(*layout, "start.drafts", {}, 90);
-  recent_title_ = new QLabel(tr("Recent"));
-  recent_title_->setObjectName("heading");
-  layout->addWidget(recent_title_);
-  recent_ = section(*layout, "start.recent", {}, 130);
-  samples_ = section(*layout, "start.samples", tr("Samples"), 260);
-  samples_->show_panel(std::make_shared<const session::Panel>(session::samples_panel(samples_folder().toStdString())));
-  show_recent({});
-  auto* own = new QLabel(tr("Your own model: torch.export writes it, with the training step's loss as its result"));
-  own->setObjectName("heading");
-  own->setWordWrap(true);
-  layout->addWidget(own);
-  snippet_ = new QPlainTextEdit(export_snippet());
-  QPlainTextEdit* snippet = snippet_;
-  snippet->setAccessibleName(tr("Program that exports a model"));
-  snippet->setReadOnly(true);
-  snippet->setFont(monospaced_font());
-  snippet->setLineWrapMode(QPlainTextEdit::NoWrap);
-  snippet->setMinimumHeight(250);
-  layout->addWidget(snippet);
-  auto* copy = new QPushButton(tr("Copy the program"));
-  connect(copy, &QPushButton::clicked, this, [] { QApplication::clipboard()->setText(export_snippet()); });
-  layout->addWidget(copy, 0, Qt::AlignLeft);
   layout->addStretch(1);
+  sections_ = layout;
   setWidget(page);
 }
 
-PanelView* StartPage::section(QVBoxLayout& layout, const QString& id, const QString& title, int height) {
-  if (!title.isEmpty()) {
-    auto* label = new QLabel(title);
-    label->setObjectName("heading");
-    layout.addWidget(label);
-  }
-  auto* view = new PanelView(id, title.isEmpty() ? id : title);
-  view->setMinimumHeight(height);
+StartPage::Section& StartPage::section(const QString& id, const QString& title) {
+  for (Section& known : all_)
+    if (known.view->id() == "start." + id) return known;
+  auto* heading = new QLabel(title);
+  heading->setObjectName("heading");
+  auto* view = new PanelView("start." + id, title);
   view->on_activate = [this](const std::string& command) {
     if (on_activate) on_activate(command);
   };
-  layout.addWidget(view);
-  return view;
+  view->set_theme(theme_);
+  for (QWidget* w : std::initializer_list<QWidget*>{heading, view}) sections_->insertWidget(sections_->count() - 1, w);
+  return all_.emplace_back(Section{heading, view});
 }
 
-void StartPage::show_recent(const QStringList& commands) {
-  session::Panel p{.id = "recent", .title = "Recent", .kind = session::PanelKind::table};
-  p.empty = "What was open lately is listed here.";
-  p.columns = {{"model", "Model"}, {"plan", "Plan"}, {"cluster", "Cluster"}};
-  for (const QString& line : commands) {
-    const Result<session::Invocation> i = session::parse_invocation(line.toStdString());
-    if (!i.ok()) continue;
-    session::TableRow row{.id = line.toStdString(), .command = line.toStdString()};
-    for (const char* name : {"model", "plan", "cluster"}) {
-      const QFileInfo file(QString::fromStdString(i->get(name)));
-      row.cells.push_back(
-          session::cell(file.fileName().toStdString(), session::Unit::none, session::Tone::plain, i->get(name)));
-    }
-    p.rows.push_back(std::move(row));
-  }
-  recent_title_->setVisible(!p.rows.empty());
-  recent_->setVisible(!p.rows.empty());
-  recent_->show_panel(std::make_shared<const session::Panel>(std::move(p)));
+void StartPage::show_panel(std::shared_ptr<const session::Panel> panel) {
+  const auto id = QString::fromStdString(panel->id), title = QString::fromStdString(panel->title);
+  Section& s = section(id, title);
+  s.view->show_panel(std::move(panel));
+  s.heading->setVisible(s.view->has_contents());
+  s.view->setVisible(s.view->has_contents());
+  fit(s);
 }
 
-void StartPage::show_drafts(std::shared_ptr<const session::Panel> drafts) {
-  const bool any = drafts && !drafts->rows.empty();
-  drafts_title_->setVisible(any);
-  drafts_->setVisible(any);
-  if (drafts) drafts_->show_panel(std::move(drafts));
+// As high as its first lines need.
+void StartPage::fit(const Section& s) {
+  const session::Panel* panel = s.view->panel();
+  const auto lines = static_cast<int>(panel->rows.size() + static_cast<std::size_t>(std::ranges::count(panel->text, '\n')));
+  s.view->setMinimumHeight(px(50 + 22 * qMin(lines, 10)));
 }
 
 void StartPage::set_theme(Theme theme) {
-  for (PanelView* view : {samples_, recent_, drafts_}) view->set_theme(theme);
-  snippet_->setFont(monospaced_font());
-  snippet_->setMinimumHeight(px(250));
-  samples_->setMinimumHeight(px(260));
+  theme_ = theme;
+  for (const Section& s : all_) s.view->set_theme(theme), fit(s);
 }
 
 }  // namespace planscope

@@ -1,15 +1,14 @@
 #pragma once
-// What the centre shows while nothing is open: sample models with their plans, what was open lately, lost drafts,
-// and how to bring a
-// model of one's own. Everything is a row that runs a command.
+// What the centre shows while nothing is open: the panels that the layout has at the start (lost drafts, what was open
+// lately, samples, how to bring a model of one's own), each where it has something to show.
 #include <QScrollArea>
+#include <deque>
 #include <functional>
 
 #include "app/desktop/style.h"
 #include "app/session/panel.h"
 
 class QLabel;
-class QPlainTextEdit;
 class QVBoxLayout;
 
 namespace planscope {
@@ -20,8 +19,7 @@ class StartPage : public QScrollArea {
  public:
   explicit StartPage(QWidget* parent = nullptr);
 
-  void show_recent(const QStringList& commands);  // lines of a session script, the latest first
-  void show_drafts(std::shared_ptr<const session::Panel> drafts);
+  void show_panel(std::shared_ptr<const session::Panel> panel);  // below those that were shown before it at first
   void set_theme(Theme theme);
 
   static QString samples_folder();
@@ -29,14 +27,16 @@ class StartPage : public QScrollArea {
   std::function<void(const std::string& command)> on_activate;
 
  private:
-  PanelView* section(QVBoxLayout& layout, const QString& id, const QString& title, int height);
+  struct Section {
+    QLabel* heading;
+    PanelView* view;
+  };
+  Section& section(const QString& id, const QString& title);
+  static void fit(const Section&);
 
-  PanelView *samples_, *recent_, *drafts_;
-  QPlainTextEdit* snippet_;
-  QLabel *drafts_title_, *recent_title_;
+  QVBoxLayout* sections_;
+  std::deque<Section> all_;
+  Theme theme_ = Theme::dark;
 };
-
-// The program that README shows, to export a model of one's own.
-QString export_snippet();
 
 }  // namespace planscope

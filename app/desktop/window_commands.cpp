@@ -215,10 +215,10 @@ void MainWindow::save_as() {
 
 void MainWindow::ask_cluster() {
   const session::Document* d = shown_.state.document();
-  if (!d) return;
+  const std::string now = d ? d->cluster : shown_.state.next_cluster;
   const auto choose = [this](const QString& name) { run({"cluster", {{"name", name.toStdString()}}}); };
   auto* menu = new ClusterMenu(
-      session::choices(shown_.state, "cluster", "name"), QString::fromStdString(d->cluster), choose,
+      session::choices(shown_.state, "cluster", "name"), QString::fromStdString(now), choose,
       [this, choose] {
         const QString file = ask_open_file(tr("Open a cluster"), tr("Clusters (*.json);;All files (*)"));
         if (!file.isEmpty()) choose(file);
@@ -293,8 +293,10 @@ void MainWindow::next_pane(int step) {
   std::vector<QWidget*> panes;
   if (const auto chip = chips_->findChildren<Chip*>(); !chip.isEmpty() && chips_->isVisible())
     panes.push_back(chip.first());
-  panes.push_back(centre_->currentWidget() == canvases_ ? static_cast<QWidget*>(current_canvas())
-                                                        : start_->widget()->findChild<QAbstractItemView*>());
+  if (centre_->currentWidget() == canvases_)
+    panes.push_back(current_canvas());
+  else
+    for (QAbstractItemView* part : start_->widget()->findChildren<QAbstractItemView*>()) panes.push_back(part);
   for (const auto& [id, pane] : panes_)
     if (pane.view->isVisible() && !pane.view->visibleRegion().isEmpty()) panes.push_back(pane.view->focus_target());
   std::erase(panes, nullptr);

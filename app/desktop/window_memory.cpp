@@ -2,12 +2,6 @@
 
 namespace planscope {
 
-namespace {
-
-constexpr int most_recent = 12;
-
-}  // namespace
-
 WindowMemory::WindowMemory(const QString& file)
     : settings_(file.isEmpty()
                     ? std::make_unique<QSettings>(QSettings::IniFormat, QSettings::UserScope, "planscope", "desktop")
@@ -29,15 +23,6 @@ void WindowMemory::keep_open(const QStringList& lines, int current) {
 
 void WindowMemory::keep_look(const QString& link) {
   if (link != look()) settings_->setValue("look", link);
-}
-
-void WindowMemory::add_recent(const QString& line) {
-  QStringList all = recent();
-  if (!all.isEmpty() && all.first() == line) return;
-  all.removeAll(line);
-  all.prepend(line);
-  while (all.size() > most_recent) all.removeLast();
-  settings_->setValue("recent", all);
 }
 
 }  // namespace planscope

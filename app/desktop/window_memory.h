@@ -1,5 +1,5 @@
 #pragma once
-// What the window remembers from one start to the next: its place and layout, what was open, what was opened lately.
+// What the window remembers from one start to the next: its place and layout, what was open.
 //
 //   WindowMemory memory("/tmp/a.ini");   // empty: the user's own file
 #include <QSettings>
@@ -23,9 +23,6 @@ class WindowMemory {
   void keep_open(const QStringList& lines, int current);
   QString look() const { return value("look").toString(); }  // a link: what was selected and how it was looked at
   void keep_look(const QString& link);
-
-  QStringList recent() const { return value("recent").toStringList(); }
-  void add_recent(const QString& line);
 
   QStringList recent_commands() const { return value("commands").toStringList(); }
   void keep_recent_commands(const QStringList& ids) { settings_->setValue("commands", ids); }

@@ -80,6 +80,8 @@ Result<Done> FileRules::check(const session::Invocation& i, const session::State
   if (i.id == "save" && !i.has("path"))
     for (const session::Document& d : s.documents)
       if ((document > 0 ? d.id == document : &d == s.document()) && !d.path.empty()) meant.push_back(d.path);
+  if (i.id == "open" && i.has("plan") && !i.has("model") && !s.document())
+    if (const session::Recent* r = session::find_recent(s.recent, i.get("plan"))) meant.push_back(r->model);
   if (i.id == "restore")
     for (const session::LostDraft& l : s.lost)
       if (std::to_string(l.id) == i.get("draft"))

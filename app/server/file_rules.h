@@ -20,7 +20,8 @@ class FileRules {
   // Of every argument that names a file, as the process would open it. What is no file is the name of something in the
   // workspace.
   Result<Done> check(const session::Invocation&) const;
-  // The same, and of files that the command means without naming them: that of the plan which is saved, those of a draft.
+  // The same, and of files that the command means without naming them: that of the plan which is saved, those of a draft,
+  // the model that a plan was opened with.
   // `document`: that it is for; 0: the current one.
   Result<Done> check(const session::Invocation&, const session::State&, int document) const;
   Result<Done> check(const std::string& path) const;

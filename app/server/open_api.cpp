@@ -120,6 +120,21 @@ Json canvas_paths() {
                               name)}}}};
 }
 
+Json export_paths() {
+  const Json parameters = {
+      parameter("name", "path", "of the file: a canvas or a panel with an ending that `export` takes, as timeline.svg",
+                {{"type", "string"}}),
+      parameter("view", "query", "yes: what the command `view` has set; or a view as JSON; without it, the whole",
+                {{"type", "string"}}),
+      parameter("size", "query", "of a view, in pixels, as 1200x700", {{"type", "string"}}),
+      parameter("colours", "query", "of pictures", strings({"light", "dark"}))};
+  const Json file = {{"description", "the file, as an attachment"}, {"content", {{"*/*", Json::object()}}}};
+  return {{"/api/exports/{name}",
+           {{"get", operation("What the command `export` would write, without writing it",
+                              tagged({{"200", file}, {"409", json_answer("it is refused, with the reasons")}}),
+                              parameters)}}}};
+}
+
 Json command_paths() {
   const Json info = {{"type", "object"},
                      {"required", {"id", "title", "menu", "keys", "arguments", "enabled", "reason"}}};
@@ -156,6 +171,7 @@ Json other_paths() {
       {"description", "an event `revision` with {\"revision\": N} after every change; resumable by Last-Event-ID"},
       {"content", {{"text/event-stream", Json::object()}}}};
   const Json one = {{"type", "object"}, {"required", {"session", "documents", "pages"}}};
+  const Json notice = {{"type", "object"}, {"required", {"severity", "said", "offers"}}};
   const Json session = Json::array({parameter("name", "path", "of the session", {{"type", "string"}})});
   const Json file = {{"required", true}, {"content", {{"application/octet-stream", Json::object()}}}};
   const Json name =
@@ -172,10 +188,9 @@ Json other_paths() {
                                                       {{"type", "object"},
                                                        {"required", {"document", "operators", "tensor", "place",
                                                                      "statement", "asked", "time", "theme", "front"}}})}}))}}},
-      {"/api/samples",
-       {{"get",
-         operation("The sample models with their plans, as a whole panel",
-                   tagged({{"200", json_answer("the panel")}}))}}},
+      {"/api/notices",
+       {{"get", operation("What a person is told wherever they are, with the commands that settle it, as of drafts that were lost",
+                          tagged({{"200", json_answer("the notices", array_in("notices", notice))}}))}}},
       {"/api/completions",
        {{"post",
          with_body(
@@ -233,7 +248,7 @@ Json open_api(const std::string& version) {
                     {"description", "`token T`, with the T of the link that is printed at the start"}}},
                   {"cookie", {{"type", "apiKey"}, {"in", "cookie"}, {"name", "planscope_PORT"}}}}}}},
               {"paths", Json::object()}};
-  for (const Json& some : {other_paths(), panel_paths(), canvas_paths(), command_paths()})
+  for (const Json& some : {other_paths(), panel_paths(), canvas_paths(), export_paths(), command_paths()})
     for (const auto& [path, operations] : some.items()) {
       out["paths"][path] = operations;
       out["paths"][path]["parameters"] = Json::array({parameter(

@@ -10,9 +10,7 @@ namespace planscope::server {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-std::string type_of(const fs::path& file) {
+std::string type_of(const std::string& name) {
   static const std::map<std::string, const char*> types = {
       {".html", "text/html; charset=utf-8"},
       {".js", "text/javascript; charset=utf-8"},
@@ -24,12 +22,12 @@ std::string type_of(const fs::path& file) {
       {".woff2", "font/woff2"},
       {".png", "image/png"},
       {".txt", "text/plain; charset=utf-8"},
+      {".csv", "text/csv; charset=utf-8"},
+      {".dot", "text/vnd.graphviz; charset=utf-8"},
   };
-  const auto found = types.find(file.extension().string());
+  const auto found = types.find(fs::path(name).extension().string());
   return found == types.end() ? "application/octet-stream" : found->second;
 }
-
-}  // namespace
 
 PageFiles::PageFiles(const std::string& folder) {
   std::error_code ec;
@@ -38,7 +36,7 @@ PageFiles::PageFiles(const std::string& folder) {
     std::ostringstream bytes;
     bytes << std::ifstream(i->path(), std::ios::binary).rdbuf();
     files_["/" + fs::relative(i->path(), folder, ec).generic_string()] =
-        std::make_shared<const Body>(type_of(i->path()), bytes.str());
+        std::make_shared<const Body>(type_of(i->path().string()), bytes.str());
   }
   if (built()) files_["/theme.css"] = std::make_shared<const Body>(type_of("theme.css"), viz::theme_css());
 }

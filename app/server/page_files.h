@@ -23,6 +23,8 @@ class PageFiles {
   std::map<std::string, BodyPtr> files_;
 };
 
+std::string type_of(const std::string& name);  // of a file, as Content-Type says it
+
 // What is missing, where the page or its canvases have not been built; empty: nothing is.
 std::string what_is_missing(const PageFiles&);
 

@@ -9,11 +9,11 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <utility>
 
 #include "app/server/on_pool.h"
 #include "app/session/layout.h"
 #include "app/session/panel_wire.h"
-#include "app/session/samples.h"
 #include "engine/base/text.h"
 
 namespace planscope::server {
@@ -185,6 +185,7 @@ asio::awaitable<Answer> Routes::api(const Request& r) {
   if (r.path == "/api") co_return answer_of(200, open_api(settings_.version));
   if (r.path.starts_with("/api/panels/")) co_return co_await panel(r);
   if (r.path.starts_with("/api/canvases/")) co_return co_await canvas(r);
+  if (r.path.starts_with("/api/exports/")) co_return co_await exported(r);
   std::function<Answer()> make;
   if (r.path == "/api/panels") make = [] { return panel_list(); };
   if (r.path == "/api/canvases") make = [this] { return made(host_.canvases()); };
@@ -192,15 +193,13 @@ asio::awaitable<Answer> Routes::api(const Request& r) {
   if (r.path == "/api/selection") make = [this] { return made(host_.selection()); };
   if (r.path == "/api/targets") make = [this] { return made(host_.targets()); };
   if (r.path == "/api/sessions") make = [this] { return answer_of(200, {{"sessions", settings_.sessions()}}); };
-  if (r.path == "/api/samples") make = [this] { return samples(); };
+  if (r.path == "/api/notices") make = [this] { return made(host_.notices()); };
   if (r.path == "/api/choices")
     make = [this, &r] { return made(host_.choices(value_of(r, "command"), value_of(r, "argument"))); };
   if (r.path == "/api/offers") make = [this, &r] { return made(host_.offers(value_of(r, "line"))); };
   if (!make) co_return failure(404, "there is no '" + printable(r.path) + "'", "GET /api describes what there is");
   co_return co_await on(making_, make);
 }
-
-Answer Routes::samples() { return answer_of(200, session::whole_json(session::samples_panel(settings_.samples))); }
 
 asio::awaitable<Answer> Routes::panel(const Request& r) {
   const std::string id = behind(r.path, "/api/panels/");
@@ -226,6 +225,22 @@ asio::awaitable<Answer> Routes::canvas(const Request& r) {
   }
   auto make = [&] { return made(host_.canvas(id)); };
   co_return co_await on(making_, make);
+}
+
+// What the command `export` would write into a file of that name, to be kept by whoever asks.
+asio::awaitable<Answer> Routes::exported(const Request& r) {
+  const std::string name = behind(r.path, "/api/exports/");
+  session::Invocation i{"export", {{"what", name.substr(0, name.rfind('.'))}, {"path", name}}};
+  for (const char* option : {"colours", "size", "view"})
+    if (const auto said = r.query.find(option); said != r.query.end()) i.arguments[option] = said->second;
+  std::string view;
+  if (i.get("view").starts_with('{')) view = std::exchange(i.arguments["view"], "yes");
+  auto make = [&] { return host_.exported(i, view); };
+  Result<std::string> bytes = co_await on(making_, make);
+  if (!bytes.ok()) co_return answer_of(409, refusal_json(bytes.diagnostics));
+  co_return Answer{200,
+                   std::make_shared<const Body>(type_of(name), std::move(*bytes.value)),
+                   {{"Content-Disposition", "attachment; filename=\"" + name + "\""}}};
 }
 
 // Until nothing runs any more, or the time is over.

@@ -2,7 +2,7 @@
 // What is answered to which path, apart from how bytes come and go: a request and an answer are plain values. Who may
 // ask has been looked at before.
 //
-//   Routes routes(host, page, {.samples = "sample_models"});
+//   Routes routes(host, page, {.version = "1.0"});
 //   Answer a = co_await routes.answer(request);
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
@@ -41,7 +41,7 @@ Answer failure(unsigned status, const std::string& what, const std::string& hint
 Result<Done> read_target(std::string_view target, Request&);
 
 struct RouteSettings {
-  std::string samples, version;
+  std::string version;
   std::function<std::string()> link;                 // makes one more
   std::function<Json()> sessions = {};               // lists them
   std::function<Result<std::string>()> begin = {};  // begins one more, and says its name
@@ -60,13 +60,13 @@ class Routes {
   boost::asio::awaitable<Answer> api(const Request&);
   boost::asio::awaitable<Answer> panel(const Request&);
   boost::asio::awaitable<Answer> canvas(const Request&);
+  boost::asio::awaitable<Answer> exported(const Request&);
   boost::asio::awaitable<Answer> post(const Request&);
   boost::asio::awaitable<Answer> remove(const Request&);
   boost::asio::awaitable<Answer> command(const Json&);
   boost::asio::awaitable<void> wait(double seconds);
   boost::asio::awaitable<void> finish(const Request&, Answer&);  // tags, and compression
   Answer page(const Request&) const;
-  Answer samples();
 
   SessionHost& host_;
   const PageFiles& page_;

@@ -149,7 +149,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
   FileRules rules({s.root, s.uploads, s.samples}, s.files);
   p->sessions.emplace(
       p->io, s.session, p->page, std::move(rules),
-      RouteSettings{.samples = s.samples, .version = s.version, .link = [a = &*p->access] { return a->link(); }});
+      RouteSettings{.version = s.version, .link = [a = &*p->access] { return a->link(); }});
   p->shared = std::make_shared<Shared>(Shared{.access = *p->access,
                                               .sessions = *p->sessions,
                                               .limits = s.limits,

@@ -6,6 +6,7 @@
 #include "app/session/choices.h"
 #include "app/session/completion.h"
 #include "app/session/locator.h"
+#include "app/session/notices.h"
 #include "app/session/offers.h"
 #include "app/session/panel_wire.h"
 #include "app/session/value_help.h"
@@ -66,6 +67,10 @@ Result<Done> SessionHost::run(const session::Invocation& i, int document) {
 bool SessionHost::refresh() {
   session_.refresh();
   return true;
+}
+
+Result<std::string> SessionHost::exported(const session::Invocation& i, const std::string& view) const {
+  return session_.exported(i, view);
 }
 
 void SessionHost::wait() { session_.wait(); }
@@ -241,6 +246,13 @@ Made SessionHost::targets() {
   for (const session::Target& t : session::targets(session_.state()))
     out.push_back({{"title", t.title}, {"about", t.about}, {"command", t.command}});
   return {json_body({{"targets", std::move(out)}}), now};
+}
+
+Made SessionHost::notices() {
+  const std::uint64_t now = revision_;
+  Json out = Json::array();
+  for (const session::Notice& n : session::notices(session_.state())) out.push_back(notice_json(n));
+  return {json_body({{"notices", std::move(out)}}), now};
 }
 
 Made SessionHost::completions(const std::string& text, std::size_t cursor) {

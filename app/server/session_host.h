@@ -44,6 +44,7 @@ class SessionHost {
   Result<Done> run(const session::Invocation&, int document);
   session::State state() const { return session_.state(); }
   bool refresh();  // looks at what other programs have done to the workspace
+  Result<std::string> exported(const session::Invocation&, const std::string& view) const;  // as Session::exported()
   void wait();     // until everything that was begun has ended
   void end_jobs();
   void leave();  // ends its jobs, and leaves what is not kept to the other sessions of the workspace
@@ -59,6 +60,7 @@ class SessionHost {
   Made choices(const std::string& command, const std::string& argument);
   Made offers(const std::string& line);  // what can be done with what the line selects
   Made targets();
+  Made notices();
   Made completions(const std::string& text, std::size_t cursor);
 
  private:

@@ -64,14 +64,21 @@ Json commands_json(const session::State& state) {
   return out;
 }
 
+static Json offers_json(const std::vector<session::Offer>& offers) {
+  Json out = Json::array();
+  for (const session::Offer& o : offers) out.push_back({{"title", o.title}, {"command", o.command}});
+  return out;
+}
+
+Json notice_json(const session::Notice& n) {
+  return {{"severity", session::to_string(n.severity)}, {"said", n.said}, {"what", n.said}, {"offers", offers_json(n.offers)}};
+}
+
 Json refusal_json(const std::vector<Diagnostic>& diagnostics, const session::Invocation& refused, std::uint64_t seen) {
   Json all = Json::array();
   for (const Diagnostic& d : diagnostics) {
-    Json offers = Json::array();
-    for (const session::Offer& o : session::ways_out(refused, d, seen))
-      offers.push_back({{"title", o.title}, {"command", o.command}});
     all.push_back(session::whole_json(d));
-    all.back()["offers"] = std::move(offers);
+    all.back()["offers"] = offers_json(session::ways_out(refused, d, seen));
   }
   return {{"done", false}, {"diagnostics", std::move(all)}};
 }

@@ -5,6 +5,7 @@
 
 #include "app/server/body.h"
 #include "app/session/commands.h"
+#include "app/session/notices.h"
 #include "app/session/panel.h"
 #include "app/session/state.h"
 
@@ -18,6 +19,7 @@ Json commands_json(const session::State&);          // the one list, with what c
 // {"done": false, "diagnostics": [{"severity", "said", "what", …, "offers": [{"title", "command"}]}]}; `refused`: what was to be run.
 Json refusal_json(const std::vector<Diagnostic>&, const session::Invocation& refused = {},
                   std::uint64_t seen = 0);  // seen: the number of the text that was refused
+Json notice_json(const session::Notice&);           // {"severity", "said", "offers"}
 Json open_api(const std::string& version);          // the document of GET /api
 
 // What a browser gets that has come without the link.

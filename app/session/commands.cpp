@@ -29,7 +29,7 @@ const std::vector<CommandInfo>& list() {
         {"overwrite", Kind::word, false, false, "yes: also a file that another program has changed", false}},
        "Writes the plan's text to its file."},
       {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::word, true, true, "a preset, a file, or one of the workspace"}},
-       "Plans for another cluster."},
+       "Plans for another cluster; while nothing is open, the next model is planned for it."},
       {"set_cluster", "Change cluster", "Plan", "",
        {{"field", Kind::word, true, true, "as the panel `cluster` names them: levels.0.latency_us"},
         {"value", Kind::text, true, true, "a number, with a unit or without: 40 GiB"}},
@@ -344,10 +344,6 @@ std::string arguments_text(const CommandInfo& c) {
   return names.empty() ? "it has none" : "it has " + join(names, ", ");
 }
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.size() < 10 && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
-}
-
 }  // namespace
 
 std::span<const CommandInfo> commands() { return list(); }
@@ -356,6 +352,12 @@ const CommandInfo* find_command(std::string_view id) {
   for (const CommandInfo& c : list())
     if (id == c.id) return &c;
   return nullptr;
+}
+
+std::optional<std::size_t> number_of(const std::string& text) {
+  const bool digits = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+  if (text.empty() || text.size() > 9 || !digits) return std::nullopt;
+  return std::stoul(text);
 }
 
 Result<Invocation> parse_begun(std::string_view line) {
@@ -388,7 +390,7 @@ Result<Invocation> parse_begun(std::string_view line) {
       if (value.empty()) continue;
     }
     const bool number = a->kind == Kind::number || a->kind == Kind::line || a->kind == Kind::seen;
-    if (number && !is_number(value))
+    if (number && !number_of(value))
       return error("'" + out.id + "': " + a->name + " is a number, not '" + printable(value) + "'");
     if (a->kind == Kind::list && out.has(a->name))
       out.arguments[a->name] += "\n" + value;

@@ -7,6 +7,7 @@
 //   i->id == "replace"; i->arguments["line"] == "7"
 //   parse_invocation("split out by tensor, data")->arguments["by"] == "tensor, data"
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -52,6 +53,9 @@ struct Invocation {
     return found == arguments.end() ? std::string() : found->second;
   }
 };
+
+// A number as commands take them, of nine digits at most; nothing: the text is none.
+std::optional<std::size_t> number_of(const std::string& text);
 
 // One line of a session script: `open model=a.pt2 plan="my plan.plan"`. In quotes, \" \\ and \n are as in C.
 // Errors: no such command

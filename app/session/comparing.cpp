@@ -5,7 +5,6 @@
 #include <mutex>
 
 #include "app/session/store.h"
-#include "app/workbench/equal_layers.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"
 #include "engine/base/stop.h"
@@ -258,12 +257,12 @@ viz::TimelineModel compared_timelines(const Comparison& c, const std::string& al
                                             : viz::Alignment::time);
 }
 
+std::string lane_of(const ComparedEntry& e, const std::string& lane) { return viz::lane_beside(e.name, lane); }
+
 std::string words_of(const Document& d, const PlanChange& c) {
-  constexpr std::size_t most = 160;
   if (c.parameters || c.operators.empty()) return "";
-  const bool known = d.shown && d.shown->sized && d.shown->sized->info.operators.size() == d.model->graph.ops.size();
-  const std::string all = known ? selection_of(d.shown->sized->info, c.rows) : "";
-  return all.empty() || all.size() > most ? c.operators.front() : all;
+  const std::string all = words_of(d, c.rows, 160);
+  return all.empty() ? c.operators.front() : all;
 }
 
 }  // namespace planscope::session

@@ -27,6 +27,8 @@ int compare_in_background(Jobs&, CompareRequest, std::function<void(std::shared_
 // The timelines of a comparison, on one axis. `align`: time, share, task. `overlay`: runs, all, none (State).
 viz::TimelineModel compared_timelines(const Comparison&, const std::string& align, const std::string& overlay);
 
+std::string lane_of(const ComparedEntry&, const std::string& lane);  // as it is called there
+
 // The operators that a change is about, in words of the plan language; the first ones, where all are too many to be read.
 std::string words_of(const Document&, const PlanChange&);
 

@@ -12,7 +12,22 @@ namespace planscope::session {
 
 namespace {
 
-constexpr std::size_t kMostMessages = 50;
+constexpr std::size_t kMostMessages = 50, kMostRecent = 12;
+
+Recent recent_of(const Document& d) {
+  std::error_code ec;
+  const auto absolute = [&](const std::string& path) { return std::filesystem::absolute(path, ec).string(); };
+  const std::string version = d.version ? std::to_string(*d.version) : "";
+  return {absolute(d.model->model->path), d.path.empty() ? version : absolute(d.path), d.cluster};
+}
+
+// Whether it is what the document was before: on another cluster, not kept yet, or another version of its plan.
+bool is_earlier(const Recent& r, const Recent& now, const Document& d) {
+  const auto is = [&](const Version& v) { return std::to_string(v.id) == r.plan; };
+  const bool unnamed = r.plan.empty() && d.path.empty();
+  return r.model == now.model &&
+         (r.plan == now.plan || unnamed || std::any_of(d.versions->begin(), d.versions->end(), is));
+}
 
 Evaluator::Request request(const Document& d, int key, const std::string& text) {
   return {key, d.model, text, d.path.empty() ? d.name : d.path, d.cluster};
@@ -34,6 +49,9 @@ Core::Core(SessionSettings s)
   open_workspace();
   state.workspace = settings.workspace;
   state.samples = settings.samples;
+  if (!state.samples.empty())
+    state.sample_files = std::make_shared<const std::vector<Sample>>(find_samples(state.samples));
+  state.recent = read_recent(settings.workspace);
   read_all();
   state.preferences = read_preferences(settings.workspace, state.messages);
   jobs = std::make_unique<Jobs>([this] { changed(); });
@@ -207,6 +225,18 @@ Result<Done> Core::prefer(const std::map<std::string, std::string>& chosen) {
   return Done{};
 }
 
+void Core::remember_document() {
+  const Document* d = document();
+  if (!d) return;
+  Recent now = recent_of(*d);
+  if (!state.recent.empty() && state.recent.front() == now) return;
+  if (!settings.workspace.empty()) state.recent = read_recent(settings.workspace);  // of other programs too
+  std::erase_if(state.recent, [&](const Recent& r) { return is_earlier(r, now, *d); });
+  state.recent.insert(state.recent.begin(), std::move(now));
+  if (state.recent.size() > kMostRecent) state.recent.resize(kMostRecent);
+  write_recent(settings.workspace, state.recent);
+}
+
 void Core::follow_tour() {
   if (!follows_tour(state.preferences)) return;
   const std::string next = advanced(state);
@@ -253,7 +283,9 @@ void Core::ask() {
   for (const Document& o : state.documents) evaluator->forget(key_of_version(o.id)), evaluator->forget(key_of_base(o.id));
   asked_version.clear();
   asked[d->id] = wanted;
-  evaluator->ask(request(*d, key_of_text(d->id), d->draft.text()));
+  Evaluator::Request r = request(*d, key_of_text(d->id), d->draft.text());
+  r.first = true;
+  evaluator->ask(std::move(r));
 }
 
 // The kept text, to compare the draft with.

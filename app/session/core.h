@@ -52,6 +52,7 @@ struct Core {
   void reselect();                                       // what the selection means in the current document
   void inspect();                                        // the selection, once the text as it stands has figures
   Result<Done> prefer(const std::map<std::string, std::string>& chosen);  // checked values, by name
+  void remember_document();                              // that is in front, as what was open last
   void follow_tour();                                    // ticks off what the state shows to be done
   void study_task();                                     // the block of the timeline that is selected
   bool store(RowId version, const Picture&);             // its prediction, once for each cluster; false: it was there
@@ -113,6 +114,10 @@ void add_timeline_handlers(Handlers&);
 void add_traffic_handlers(Handlers&);
 void add_view_handlers(Handlers&);
 void add_workspace_handlers(Handlers&);
+
+// The bytes of the file that `export` writes; a document is open. The workspace is looked at for a cluster alone.
+Result<std::string> exported(const State&, const Workspace*, const Invocation&);
+bool exports_cluster(const Invocation&);
 
 // What a link (link.h) names, as the newest document. Errors: the link is broken, its model is not here, or its plan.
 Result<Done> open_link(Core&, const std::string& link);

@@ -25,16 +25,27 @@ void Evaluator::end() {
 void Evaluator::ask(Request r) {
   {
     const std::lock_guard lock(mutex_);
-    if (under_way_ == r.document) overtaken_ = true;
-    waiting_[r.document] = std::move(r);
+    drop(r.document);
+    if (!r.first) {
+      waiting_.push_back(std::move(r));
+    } else {
+      if (under_way_ >= 0 && !overtaken_) overtaken_ = again_ = true;
+      waiting_.push_front(std::move(r));
+    }
   }
   changed_.notify_all();
 }
 
 void Evaluator::forget(int document) {
   const std::lock_guard lock(mutex_);
-  if (under_way_ == document) overtaken_ = true;
-  waiting_.erase(document);
+  drop(document);
+}
+
+void Evaluator::drop(int document) {
+  std::erase_if(waiting_, [&](const Request& r) { return r.document == document; });
+  if (under_way_ != document) return;
+  overtaken_ = true;
+  again_ = false;
 }
 
 void Evaluator::wait() {
@@ -47,10 +58,10 @@ void Evaluator::work() {
   while (true) {
     changed_.wait(lock, [this] { return ending_ || !waiting_.empty(); });
     if (ending_) return;
-    Request r = std::move(waiting_.begin()->second);
-    waiting_.erase(waiting_.begin());
+    Request r = std::move(waiting_.front());
+    waiting_.pop_front();
     under_way_ = r.document;
-    overtaken_ = false;
+    overtaken_ = again_ = false;
     lock.unlock();
     try {
       const StopScope scope([this] { return overtaken_.load(); });
@@ -67,6 +78,7 @@ void Evaluator::work() {
     }
     lock.lock();
     under_way_ = -1;
+    if (again_ && !ending_) waiting_.insert(waiting_.begin() + (waiting_.empty() ? 0 : 1), std::move(r));
     changed_.notify_all();
   }
 }

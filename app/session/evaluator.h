@@ -1,16 +1,16 @@
 #pragma once
-// Evaluates texts of plans on a thread of its own. Of each document the newest text wins: asking again ends what
-// is under way for
-// it, inside whatever step that is. Answers come twice: as soon as there is a prediction, and with the verdict.
+// Evaluates texts of plans on a thread of its own. Of each document the newest text wins: asking again ends what is
+// under way for it, inside whatever step that is. What somebody waits for comes first: it ends what is under way for
+// another document, which begins anew afterwards. Answers come twice: as soon as there is a prediction, and with the
+// verdict.
 //
-//   Evaluator e(workspace_file, [&](int document, std::shared_ptr<const Picture> p, bool last) { … });   // on its
-// thread
-//   e.ask({.document = 1, .model = model, .text = "devices 1\n", .cluster = "local"});
+//   Evaluator e(workspace_file, [&](int document, std::shared_ptr<const Picture> p, bool last) { … });  // on its thread
+//   e.ask({.document = 1, .model = model, .text = "devices 1\n", .cluster = "local", .first = true});
 //   e.wait();
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -24,8 +24,9 @@ class Evaluator {
  public:
   struct Request {
     int document = 0;
-    std::shared_ptr<const OpenModel> model;
-    std::string text, file, cluster;
+    std::shared_ptr<const OpenModel> model = {};
+    std::string text = {}, file = {}, cluster = {};
+    bool first = false;  // before all others
   };
   using Answer = std::function<void(int document, std::shared_ptr<const Picture>, bool last)>;
 
@@ -39,6 +40,7 @@ class Evaluator {
 
  private:
   void work();
+  void drop(int document);  // with the mutex
   std::shared_ptr<Picture> evaluate(const Request&,
                                     const std::function<void(std::shared_ptr<const Picture>)>& predicted);
   std::shared_ptr<const PlanEffects> effects(const Request&, const plan::Plan&, const Result<Decided>&);
@@ -51,8 +53,9 @@ class Evaluator {
   MaterializeCache cache_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<int, Request> waiting_;
-  int under_way_ = -1;  // document
+  std::deque<Request> waiting_;  // one of each document, in the order in which they are evaluated
+  int under_way_ = -1;           // document
+  bool again_ = false;           // what is under way is ended for another document's sake
   std::atomic<bool> overtaken_ = false;
   bool ending_ = false;
   std::thread thread_;

@@ -354,7 +354,8 @@ void inspect(const std::shared_ptr<const Picture>& picture, const Graph& model, 
       out.decided_by = StatementRef{o.line, picture->plan.file, plan::print_code(o)};
       out.to_try = 1;
     }
-  if (statements.size() > kMostTried) statements.resize(kMostTried);
+  out.not_tried = std::max<std::int64_t>(0, std::ssize(statements) - kMostTried);
+  statements.resize(statements.size() - static_cast<std::size_t>(out.not_tried));
   if (!statements.empty()) out.to_try = static_cast<std::int64_t>(statements.size());
   if (out.to_try > 0) say(out);
   if (s.statement > 0 && out.to_try > 0) {

@@ -66,6 +66,7 @@ struct Inspection {
 
   std::vector<Tried> alternatives = {};  // tried so far, the cheapest first
   std::int64_t to_try = 0;
+  std::int64_t not_tried = 0;  // alternatives that there are beyond those, which are too many
   std::optional<Tried> without = {};  // of a statement
 };
 

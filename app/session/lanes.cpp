@@ -35,6 +35,7 @@ void add_devices(const viz::Lane& of_class, const std::vector<int>& devices, std
   viz::Lane rest = of_class;  // an empty lane that says so
   rest.devices = static_cast<int>(devices.size() - shown);
   rest.name = std::to_string(rest.devices) + " more, alike";
+  rest.about = "the other devices of " + of_class.name + ", which do the same";
   rest.is_device = true;
   rest.folded = rest.open = false;
   for (viz::Stream& s : rest.streams) s.blocks.clear();

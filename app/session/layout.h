@@ -8,7 +8,8 @@
 
 namespace planscope::session {
 
-// `top`: always above everything. `start`: a part of the start page, and a panel on the right.
+// `top`: always above everything. `start`: a part of the start page, where it has something to show; a surface may have it
+// on the right too.
 enum class Side { top, left, right, bottom, start };
 
 struct PanelPlace {

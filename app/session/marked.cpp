@@ -91,9 +91,10 @@ bool Marked::side(const std::vector<OpId>& ops, const Tiling& t) const {
 // That is named; or that sends what is selected, from where that runs.
 bool Marked::communicator(const Communicator& c) const {
   if (!selected_) return false;
-  const std::vector<std::string>& names = selected_->communicators;
+  const std::vector<std::pair<std::string, int>>& named = selected_->communicators;
   return std::any_of(c.parts.begin(), c.parts.end(), [&](const CommunicatorPart& part) {
-    if (!state_.selection.communicator.empty()) return std::binary_search(names.begin(), names.end(), part.name);
+    if (!state_.selection.communicator.empty())
+      return std::binary_search(named.begin(), named.end(), std::pair(part.name, part.device_class));
     return (classes_.empty() || classes_.contains(part.device_class)) && some_of_tensors(part.tensors);
   });
 }
@@ -113,27 +114,40 @@ bool Marked::task(const TaskSlack& t) const {
   return w && std::llabs(w->from - t.task.start) <= 1 && std::llabs(w->to - t.task.end) <= 1;
 }
 
-std::vector<std::string> Marked::timeline_ids() const {
+std::vector<std::string> Marked::work_ids() const {
   std::vector<std::string> out;
-  if (state_.selection.statement > 0) out.push_back("line " + std::to_string(state_.selection.statement));
-  const Evaluation* e = predicted(state_);
   if (selected_ && !state_.selection.communicator.empty()) {
-    for (const std::string& name : selected_->communicators) out.push_back("communicator " + name);
+    for (const auto& [name, device_class] : selected_->communicators) out.push_back("communicator " + name);
   } else if (selected_) {
     for (const OpId op : operators_) out.push_back("operator " + std::to_string(op));
     for (const TensorId t : tensors_) out.push_back("tensor " + std::to_string(t));
   }
-  if (!e) return out;
-  for (const int c : classes_)
-    if (at(c) < e->made.program.classes.size()) out.push_back("lane " + e->made.program.classes[at(c)].name);
-  if (!state_.time) return out;
+  return out;
+}
+
+std::vector<std::string> Marked::time_ids(const std::string& before_lane) const {
+  std::vector<std::string> out;
+  if (!predicted(state_) || !state_.time) return out;
   if (state_.time->us) {
     char text[80];
     std::snprintf(text, sizeof text, "time %.3f %.3f", state_.time->us->first, state_.time->us->second);
     out.push_back(text);
   }
-  for (const std::string& name : state_.time->lanes) out.push_back("within " + name);
+  for (const std::string& name : state_.time->lanes) out.push_back("within " + before_lane + name);
   if (!state_.time->stream.empty()) out.push_back("stream " + state_.time->stream);
+  return out;
+}
+
+std::vector<std::string> Marked::timeline_ids() const {
+  std::vector<std::string> out;
+  if (state_.selection.statement > 0) out.push_back("line " + std::to_string(state_.selection.statement));
+  const std::vector<std::string> work = work_ids();
+  out.insert(out.end(), work.begin(), work.end());
+  if (const Evaluation* e = predicted(state_))
+    for (const int c : classes_)
+      if (at(c) < e->made.program.classes.size()) out.push_back("lane " + e->made.program.classes[at(c)].name);
+  const std::vector<std::string> time = time_ids();
+  out.insert(out.end(), time.begin(), time.end());
   return out;
 }
 

@@ -45,7 +45,11 @@ class Marked {
 
   const std::vector<OpId>& operators() const { return operators_; }
   const std::set<TensorId>& tensors() const { return tensors_; }
-  std::vector<std::string> timeline_ids() const;  // as viz/timeline/scene.h has them
+  // As viz/timeline/scene.h has them. Those of what is computed and sent are the same in all plans of the model; those of
+  // the part of the step name lanes, as they are called there.
+  std::vector<std::string> timeline_ids() const;
+  std::vector<std::string> work_ids() const;
+  std::vector<std::string> time_ids(const std::string& before_lane = "") const;
 
  private:
   const State& state_;

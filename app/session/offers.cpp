@@ -200,10 +200,10 @@ class Menu {
     add(group, title, put(statement));
   }
 
-  // Once everything has been tried: what the language takes. Until then every factor and axis.
+  // Where everything has been tried: what the language takes. Else every factor and axis.
   void splits(const Selected& means, const std::vector<Tried>* tried) {
     const std::string begin = "trans " + means.words + " ";
-    if (tried && !state_.inspection->running) {
+    if (tried && !state_.inspection->running && state_.inspection->not_tried == 0) {
       for (const Tried& t : *tried)
         if (t.statement.starts_with(begin) && t.statement.find(" by ", begin.size()) != std::string::npos)
           with_figures("Split", t.statement.substr(begin.size()), t.statement, tried);

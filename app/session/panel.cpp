@@ -88,6 +88,22 @@ Cell cell(Json value, Unit unit, Tone tone, std::string tip) {
   return {std::move(value), std::move(text), tone, std::move(tip)};
 }
 
+std::string each_part_text(const PartsUs& parts) {
+  std::vector<std::string> texts;
+  for (const auto& [name, us] : parts)
+    if (us > 0) texts.push_back(name + " " + shown(us, Unit::microseconds));
+  return texts.empty() ? "–" : join(texts, ", ");
+}
+
+std::string sum_and_parts_text(const PartsUs& parts) {
+  double sum = 0;
+  std::vector<std::string> names;
+  for (const auto& [name, us] : parts)
+    if (us > 0) sum += us, names.push_back(name);
+  const std::string text = shown(sum, Unit::microseconds);
+  return names.empty() ? text : text + ": " + (names.size() == 1 ? names[0] : each_part_text(parts));
+}
+
 Cell time_cell(std::int64_t wall_us) {
   if (wall_us == 0) return cell(nullptr);
   const std::time_t seconds = wall_us / 1'000'000;
@@ -127,6 +143,7 @@ Json to_json(const Panel& p) {
     for (const Ghost& g : p.ghosts) ghosts.push_back({{"after", g.after}, {"text", g.text}, {"command", g.command}});
     out["ghosts"] = std::move(ghosts);
   }
+  if (p.kind == PanelKind::facts && !p.text.empty()) out["text"] = p.text;
   if (p.kind == PanelKind::chart) {
     Json all = Json::array();
     for (const Series& s : p.series) all.push_back({{"name", s.name}, {"points", s.points}});

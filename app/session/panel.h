@@ -38,6 +38,11 @@ struct Cell {
 };
 Cell cell(Json value, Unit unit = Unit::none, Tone tone = Tone::plain, std::string tip = {});
 
+// The parts of a time, by name, that are more than nothing.
+using PartsUs = std::vector<std::pair<std::string, double>>;
+std::string each_part_text(const PartsUs&);          // `warm-up 30 µs, data 13 µs`
+std::string sum_and_parts_text(const PartsUs&);  // `43 µs: warm-up 30 µs, data 13 µs`; of one alone `43 µs: data`
+
 Cell time_cell(std::int64_t wall_us);  // as `2026-11-26T11:21:43Z`; 0: not known
 
 // One named figure: of chips and facts, and beside the rows of a table. `id` ends with the unit, as in `step_us`.
@@ -120,7 +125,7 @@ struct Panel {
   std::vector<Column> columns = {};
   std::vector<TableRow> rows = {};
   std::vector<Field> fields = {};
-  std::string text = {};
+  std::string text = {};  // of a script; of facts, what is there to be copied as it stands
   std::vector<Mark> marks = {};
   std::vector<LineNote> notes = {};  // by line
   std::vector<Ghost> ghosts = {};    // in the order of their places

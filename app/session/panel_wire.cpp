@@ -133,8 +133,10 @@ Json whole_json(const Panel& p) {
     case PanelKind::chart:
       out["series"] = list_of(p.series);
       break;
-    case PanelKind::chips:
     case PanelKind::facts:
+      add(out, "text", p.text);
+      break;
+    case PanelKind::chips:
       break;
   }
   return out;

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <vector>
 
-#include "app/session/commands.h"
+#include "app/session/panel.h"
 
 namespace planscope::session {
 
@@ -44,33 +44,22 @@ std::string size_text(const fs::path& file) {
 
 }  // namespace
 
-Panel samples_panel(const std::string& folder) {
-  Panel p{.id = "samples", .title = "Sample models", .kind = PanelKind::tree};
-  p.empty = "There are no sample models in '" + folder + "'.";
-  p.columns = {{"name", "Sample"}, {"about", "About"}};
-  TableRow tour{.id = "tour", .command = "tour"};
-  tour.cells = {cell("Guided tour"), cell("what can be done, step by step, on a sample")};
-  p.rows.push_back(std::move(tour));
+std::vector<Sample> find_samples(const std::string& folder) {
+  std::vector<Sample> out;
   const std::vector<fs::path> plans = files(fs::path(folder) / "plans", ".plan");
   for (const fs::path& model : files(folder, ".pt2")) {
-    const std::string name = model.stem().string(), id = model.string();
+    const std::string name = model.stem().string();
     const auto belongs = [&](const fs::path& plan) {
       return plan.stem().string().compare(0, name.size() + 1, name + "-") == 0;
     };
     const auto count = std::count_if(plans.begin(), plans.end(), belongs);
-    TableRow row{.id = id};
-    row.cells = {cell(name), cell(size_text(model) + (count ? ", " + std::to_string(count) + " plans" : ""))};
-    row.command = print({"open", {{"model", model.string()}}});
-    p.rows.push_back(std::move(row));
-    for (const fs::path& plan : plans) {
-      if (!belongs(plan)) continue;
-      TableRow child{.id = plan.string(), .parent = id};
-      child.cells = {cell(plan.stem().string().substr(name.size() + 1)), cell(first_sentence(plan))};
-      child.command = print({"open", {{"model", model.string()}, {"plan", plan.string()}}});
-      p.rows.push_back(std::move(child));
-    }
+    const std::string about = size_text(model) + (count ? ", " + std::to_string(count) + " plans" : "");
+    out.push_back({model.string(), "", name, about});
+    for (const fs::path& plan : plans)
+      if (belongs(plan))
+        out.push_back({model.string(), plan.string(), plan.stem().string().substr(name.size() + 1), first_sentence(plan)});
   }
-  return p;
+  return out;
 }
 
 }  // namespace planscope::session

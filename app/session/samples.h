@@ -1,14 +1,17 @@
 #pragma once
-// The sample models that come with planscope, with the plans for them, as a panel for start pages.
+// The sample models that come with planscope, with the plans for them.
 //
-//   Panel p = samples_panel("sample_models");   // a tree: activating a row opens the model, or the model with the plan
+//   for (const Sample& s : find_samples("sample_models")) …   // every model, behind it its plans
 #include <string>
-
-#include "app/session/panel.h"
+#include <vector>
 
 namespace planscope::session {
 
-// Models `NAME.pt2` of the folder, and their plans `plans/NAME-….plan`, each with the first sentence of its comment.
-Panel samples_panel(const std::string& folder);
+struct Sample {
+  std::string model, plan;  // files; plan: empty: the model alone
+  std::string name, about;  // of a plan the first sentence of its comment
+};
+// Models `NAME.pt2` of the folder, and their plans `plans/NAME-….plan`.
+std::vector<Sample> find_samples(const std::string& folder);
 
 }  // namespace planscope::session

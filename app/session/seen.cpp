@@ -19,7 +19,7 @@ std::string as_told(const std::vector<std::string>& lines, std::size_t line) {
 // The number that a line has now.
 Result<std::string> number_now(const std::string& seen, const std::string& now, const std::string& number) {
   const std::vector<std::string> lines = lines_of(seen);
-  const std::size_t line = std::stoul(number);
+  const std::size_t line = number_of(number).value_or(0);
   if (line < 1 || line > lines.size()) return number;  // the command says that there is none
   const std::optional<LineNow> found = line_now(seen, now, line - 1);
   if (!found)
@@ -54,9 +54,8 @@ std::optional<std::uint64_t> SeenTexts::number_of(const std::string& text) const
 
 Result<Invocation> lines_now(const SeenTexts& texts, Invocation i) {
   if (!i.has("seen")) return i;
-  const std::uint64_t number = std::stoull(i.get("seen"));
+  const std::string* seen = texts.find(number_of(i.get("seen")).value_or(0));
   i.arguments.erase("seen");
-  const std::string* seen = texts.find(number);
   if (!seen)
     return error("the plan is not the one that was seen", "another one is in front, or it has been changed often since",
                  "look at the plan as it is now");

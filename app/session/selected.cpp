@@ -5,6 +5,7 @@
 
 #include "app/workbench/equal_layers.h"
 #include "app/workbench/named.h"
+#include "app/workbench/stage_text.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
@@ -117,19 +118,6 @@ class Meaning {
   Selected out_;
 };
 
-// The operators that a device class runs.
-std::vector<OpId> operators_of(const Program& p, const DeviceClass& c) {
-  std::set<SegmentId> segments;
-  for (const Loop& loop : c.loops)
-    for (const SlotStep& slot : loop.body) segments.insert(slot.segment);
-  std::set<OpId> out;
-  for (const SegmentId s : segments)
-    for (const Instruction& i : p.segments[at(s)].instructions)
-      if (i.code == Code::compute)
-        for (const PieceOp& o : p.pieces[at(i.piece)].ops) out.insert(o.op);
-  return {out.begin(), out.end()};
-}
-
 bool meet(const std::vector<int>& a, const std::vector<int>& b) {  // ascending
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();)
     if (a[i] == b[j])
@@ -176,12 +164,12 @@ Invocation select_command(const Selection& s) {
   return out;
 }
 
-std::vector<std::string> communicators_named(const TrafficFacts& t, const std::string& name) {
-  std::set<std::string> out;
-  for (const std::string& one : split(name, '\n'))
+std::vector<std::pair<std::string, int>> communicators_named(const TrafficFacts& t, const std::string& names) {
+  std::set<std::pair<std::string, int>> out;
+  for (const std::string& one : split(names, '\n'))
     for (const Communicator& c : t.communicators)
       for (const CommunicatorPart& part : c.parts)
-        if (part.name == one || c.kind + " over " + c.over == one) out.insert(part.name);
+        if (part.name == one || is_called(c, one)) out.insert({part.name, part.device_class});
   return {out.begin(), out.end()};
 }
 
@@ -194,7 +182,8 @@ void locate(Selected& out, const Selection& s, const Graph& g, const TrafficFact
   std::set<int> classes;
   for (const Communicator& c : t.communicators)
     for (const CommunicatorPart& part : c.parts) {
-      if (!std::binary_search(out.communicators.begin(), out.communicators.end(), part.name)) continue;
+      if (!std::binary_search(out.communicators.begin(), out.communicators.end(), std::pair(part.name, part.device_class)))
+        continue;
       tensors.insert(part.tensors.begin(), part.tensors.end());
       classes.insert(part.device_class);
     }

@@ -22,7 +22,7 @@ namespace planscope::session {
 struct Selection {
   std::string operators, tensor, place;
   int statement = 0;
-  std::string communicator = {};  // `all_reduce over tensor`; several, a line each
+  std::string communicator = {};  // `all_reduce over tensor at pipe=0`; several, a line each
   bool none() const {
     return operators.empty() && tensor.empty() && place.empty() && statement == 0 && communicator.empty();
   }
@@ -38,7 +38,7 @@ struct Selected {
   std::vector<TensorId> tensors;  // of a tensor itself, or that a communicator sends; ascending
   std::vector<int> classes;                  // device classes of the Program that run the operators
   std::vector<int> devices;                  // of a place, in the order of its coordinates
-  std::vector<std::string> communicators;    // by communicator_name(), ascending
+  std::vector<std::pair<std::string, int>> communicators;  // by communicator_name() and device class, ascending
   int statement = 0;                         // its line
   plan::Phase phase = plan::Phase::forward;  // that the words name
   std::string problem;
@@ -57,7 +57,8 @@ Selected selected(const Selection&, const MaterializeCache::Sized&, const plan::
 void locate(Selected&, const Selection&, const Graph&, const Program&);
 // Of a communicator: what it sends, and the device classes that do; by all the communication of a step.
 void locate(Selected&, const Selection&, const Graph&, const TrafficFacts&);
-// The names that a communicator stands for: its own, or those of the row of the traffic that is called so; empty: none.
-std::vector<std::string> communicators_named(const TrafficFacts&, const std::string& name);
+// What names stand for, a line each: a communicator, all that are called so without what tells them apart, or a part of
+// one by communicator_name(); each with its device class, ascending. Empty: nothing.
+std::vector<std::pair<std::string, int>> communicators_named(const TrafficFacts&, const std::string& names);
 
 }  // namespace planscope::session

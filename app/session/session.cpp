@@ -89,6 +89,7 @@ Result<Done> Session::apply(const Invocation& i) {
       if (!(c.state.selection == before) || c.document() != document || c.state.selection.none()) c.reselect();
       c.inspect();
       c.study_task();
+      c.remember_document();
     }
     c.has_changed();
   }
@@ -101,6 +102,17 @@ State Session::state() const {
   State out = core_->state;
   out.jobs = core_->jobs->list();
   return out;
+}
+
+Result<std::string> Session::exported(const Invocation& i, const std::string& view) const {
+  std::unique_lock lock(core_->mutex);
+  const Workspace* workspace = exports_cluster(i) ? core_->readable() : nullptr;
+  State now = core_->state;
+  if (!workspace) lock.unlock();
+  if (const std::string reason = why_not(now, i.id); !reason.empty())
+    return error("'" + i.id + "' cannot be run now", reason);
+  if (!view.empty()) now.documents[static_cast<std::size_t>(now.current)].views[i.get("what")] = view;
+  return session::exported(now, workspace, i);
 }
 
 void Session::wait() {
@@ -131,9 +143,11 @@ void Session::refresh() {
     const std::lock_guard lock(core_->mutex);
     std::vector<Diagnostic> told;  // once, when the session began
     Preferences preferences = read_preferences(core_->settings.workspace, told);
-    if (core_->settings.workspace.empty()) preferences = core_->state.preferences;
-    if (!core_->look_again() && preferences == core_->state.preferences) return;
+    std::vector<Recent> recent = read_recent(core_->settings.workspace);
+    if (core_->settings.workspace.empty()) preferences = core_->state.preferences, recent = core_->state.recent;
+    if (!core_->look_again() && preferences == core_->state.preferences && recent == core_->state.recent) return;
     core_->state.preferences = std::move(preferences);
+    core_->state.recent = std::move(recent);
     core_->has_changed();
   }
   core_->changed();

@@ -48,6 +48,10 @@ class Session {
 
   Result<Done> apply(const Invocation&);
   State state() const;
+
+  // The bytes of the file that this `export` would write; nothing is written. `view`: what of the picture is looked at,
+  // as Scene::view() says it, in the place of what the command `view` has set. By any thread; drawing holds nobody up.
+  Result<std::string> exported(const Invocation&, const std::string& view = {}) const;
   void wait();  // until everything that was begun has ended
   Result<Done> wait(int job);  // until that job has. Errors: there is none of that number
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/session/tour.h"
+#include "app/workbench/equal_layers.h"
 
 namespace planscope::session {
 
@@ -80,7 +81,7 @@ std::string why_no_comparison(const State& s) {
 
 std::string why_not(const State& s, const std::string& command) {
   const Document* d = s.document();
-  const bool of_session = is_one_of(command, {"open", "restore", "forget", "cancel", "dismiss", "rename", "note",
+  const bool of_session = is_one_of(command, {"open", "cluster", "restore", "forget", "cancel", "dismiss", "rename", "note",
                                               "delete", "search", "prefer", "go", "tour", "tour_next", "tour_leave"});
   if (!of_session && !d) return "no model is open";
   if ((command == "tour_next" || command == "tour_leave") && !follows_tour(s.preferences))
@@ -113,6 +114,12 @@ std::string why_not(const State& s, const std::string& command) {
       std::none_of(s.jobs.begin(), s.jobs.end(), [](const Job& j) { return j.state == JobState::queued || j.state == JobState::running; }))
     return "no job is running";
   return "";
+}
+
+std::string words_of(const Document& d, const std::vector<OpId>& operators, std::size_t most) {
+  const bool known = d.shown && d.shown->sized && d.shown->sized->info.operators.size() == d.model->graph.ops.size();
+  const std::string all = known && !operators.empty() ? selection_of(d.shown->sized->info, operators) : "";
+  return all.size() > most ? "" : all;
 }
 
 bool asks(const State& s, const CommandInfo& c) {

@@ -16,6 +16,8 @@
 #include "app/session/inspection.h"
 #include "app/session/lanes.h"
 #include "app/session/preferences.h"
+#include "app/session/recent.h"
+#include "app/session/samples.h"
 #include "app/session/seen.h"
 #include "app/session/selected.h"
 #include "app/session/study.h"
@@ -90,6 +92,7 @@ struct Sought {
   std::string text;
   int at = 0, of = 0;
   std::shared_ptr<const Study> in;
+  std::vector<std::string> ids = {};  // of its marks in the timeline (viz/timeline/scene.h); none: it was ended
 };
 
 // What a search for a plan has come to, while it runs and after it.
@@ -321,6 +324,9 @@ struct State {
   Preferences preferences;
   Front front;
   std::string samples;  // folder of the sample models; empty: they are not here
+  std::shared_ptr<const std::vector<Sample>> sample_files = std::make_shared<const std::vector<Sample>>();
+  std::vector<Recent> recent;  // what was open lately, the newest first
+  std::string next_cluster;    // chosen while nothing is open: that of the next document that names none
   std::vector<Job> jobs;
   std::vector<LostDraft> lost;
   std::vector<Diagnostic> messages;  // of opening, saving and the workspace, the newest last
@@ -337,6 +343,9 @@ struct State {
 GraphLook look_at(std::shared_ptr<const OpenModel>);
 GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std::set<std::string> expanded);
 
+// Operators in words of the plan language, as `select operators=` takes them; empty: there are none, or it takes more
+// letters than that.
+std::string words_of(const Document&, const std::vector<OpId>&, std::size_t most);
 // Why there is no comparison that is complete; empty: there is one.
 std::string why_no_comparison(const State&);
 

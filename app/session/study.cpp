@@ -83,7 +83,9 @@ std::shared_ptr<const TimeSums> Study::sums(Window w) const {
 
 std::shared_ptr<const TrafficFacts> Study::traffic(const TrafficBrush& brush) const {
   return traffics_.get(brush, [&] {
-    return std::make_shared<const TrafficFacts>(planscope::traffic(*evaluation_, *cluster_, brush));
+    TrafficFacts out = planscope::traffic(*evaluation_, *cluster_, brush);
+    if (!(brush == TrafficBrush{})) name_as(out, *traffic({}));
+    return std::make_shared<const TrafficFacts>(std::move(out));
   });
 }
 

@@ -31,7 +31,7 @@ std::optional<std::string> plan_before(const State& s, const Invocation& begun, 
   if (id != "change" || argument != "value") return std::nullopt;
   const std::optional<RowPart> part = row_part(begun.get("part"));
   const std::vector<std::string> lines = lines_of(s.document()->draft.text());
-  const std::size_t line = std::stoul("0" + begun.get("line"));
+  const std::size_t line = number_of(begun.get("line")).value_or(0);
   if (!part || line < 1 || line > lines.size()) return std::nullopt;
   const Result<plan::Statement> statement = plan::parse_statement(lines[line - 1]);
   return statement.ok() ? std::optional(before_part(parts_of(*statement), *part)) : std::nullopt;
@@ -110,7 +110,7 @@ std::string value_now(const State& s, const Invocation& begun, const std::string
   if (d && argument == "seen") return std::to_string(d->seen.newest());
   if (!d || begun.id != "replace" || argument != "statement") return "";
   const std::vector<std::string> lines = lines_of(d->draft.text());
-  const std::size_t line = std::stoul("0" + now(s, begun).get("line"));
+  const std::size_t line = number_of(now(s, begun).get("line")).value_or(0);
   return line >= 1 && line <= lines.size() ? lines[line - 1] : "";
 }
 

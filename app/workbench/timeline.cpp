@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "app/workbench/stage_text.h"
 #include "app/workbench/traffic.h"
 #include "engine/base/format.h"
 #include "planner/cost/communication_cost.h"
@@ -55,6 +56,7 @@ class Builder {
     const ClassTimeline& t = simulation_.classes[c];
     viz::Lane lane;
     lane.name = program_.classes[c].name;
+    lane.about = stage_text(graph_, program_, program_.classes[c]);
     lane.devices = static_cast<int>(t.devices);
     lane.capacity = bytes(t.capacity.count);
     const bool single = t.slots.size() <= slots_from && !t.instructions.empty();
@@ -334,7 +336,7 @@ class Builder {
     std::map<std::string, int> counts;
     for (const Instruction& i : s.instructions) {
       ++counts[std::string(to_string(i.code))];
-      add_sent(i, d);
+      add_sent(s, i, d);
       if (i.piece < 0) continue;
       for (const PieceOp& op : program_.pieces[static_cast<std::size_t>(i.piece)].ops) d.operators.push_back(op.op);
     }
@@ -354,7 +356,7 @@ class Builder {
     d.subtitle = s.name + " on " + describe(program_, program_.places[static_cast<std::size_t>(s.place)]);
     int statement = i.statement;
     describe_communication(s, i, d);
-    add_sent(i, d);
+    add_sent(s, i, d);
     if (i.piece >= 0) describe_piece(program_.pieces[static_cast<std::size_t>(i.piece)], d, statement);
     for (const ProgramValueId v : i.out) {
       if (v < 0) continue;
@@ -371,8 +373,8 @@ class Builder {
     return d;
   }
 
-  void add_sent(const Instruction& i, viz::BlockDetail& d) const {
-    std::string name = communicator_name(program_, i);
+  void add_sent(const Segment& s, const Instruction& i, viz::BlockDetail& d) const {
+    std::string name = communicator_name(program_, s.place, i);
     if (name.empty()) return;
     d.communicators.push_back(std::move(name));
     const std::vector<TensorId> sent = tensors_sent(program_, i);

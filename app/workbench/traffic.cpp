@@ -60,7 +60,7 @@ struct Share {
   };
   std::map<int, Sent> transfers;                  // of a send
   std::map<std::int64_t, MessageSize> messages;   // by bytes
-  std::string kind, over;
+  std::string kind, over, name;  // name: communicator_name()
   std::int64_t size = 1, count = 0;
   double bytes = 0, sent = 0;
   int level = 0;
@@ -77,6 +77,44 @@ std::int64_t runs_of(const Step& step, std::int64_t all) {
   if (step.but_last) return all - 1;
   const std::optional<Runs>& one_of = step.first_of ? step.first_of : step.last_of;
   return one_of ? all / one_of->runs : all;
+}
+
+// `pipe=0, pipe=1 and 6 more`
+std::string some(std::vector<std::string> all) {
+  constexpr std::size_t most = 3;
+  std::vector<std::string> named;
+  for (std::string& one : all)
+    if (std::find(named.begin(), named.end(), one) == named.end()) named.push_back(std::move(one));
+  if (named.size() <= most) return planscope::join(named, ", ");
+  const std::string rest = std::to_string(named.size() - most + 1);
+  named.resize(most - 1);
+  return planscope::join(named, ", ") + " and " + rest + " more";
+}
+
+bool share_a_part(const Communicator& a, const Communicator& b) {
+  return std::any_of(a.parts.begin(), a.parts.end(), [&](const CommunicatorPart& x) {
+    return std::any_of(b.parts.begin(), b.parts.end(), [&](const CommunicatorPart& y) {
+      return x.name == y.name && x.device_class == y.device_class;
+    });
+  });
+}
+
+// Communicators of one kind over the same are told from each other by their device classes, and by a number where these
+// are the same.
+void set_apart(const std::vector<Communicator*>& alike) {
+  std::map<std::string, int> count;
+  for (Communicator* c : alike) {
+    c->where = "at " + some(c->classes);
+    if (const int n = ++count[c->where]; n > 1) c->where += " #" + std::to_string(n);
+  }
+}
+
+void set_names(std::vector<Communicator>& all) {
+  std::map<std::string, std::vector<Communicator*>> called;
+  for (Communicator& c : all) called[c.kind + " over " + c.over].push_back(&c);
+  for (const auto& [name, alike] : called)
+    if (alike.size() > 1) set_apart(alike);
+  for (Communicator& c : all) c.names = {c.kind + " over " + among(c)};
 }
 
 class Counter {
@@ -117,10 +155,10 @@ class Counter {
   }
 
   // Which share of a message's bytes is of the tensors that are asked for; 0: none, or it is not asked for at all.
-  double share_of(int c, const Instruction& i, const Traffic& t) const {
+  double share_of(int c, PlaceId place, const Instruction& i, const Traffic& t) const {
     if (!brush_.kinds.empty() && !brush_.kinds.contains(t.kind)) return 0;
     if (brush_.classes && !brush_.classes->contains(c)) return 0;
-    if (!brush_.communicators.empty() && !brush_.communicators.contains(communicator_name(p_, i))) return 0;
+    if (!brush_.communicators.empty() && !brush_.communicators.contains({communicator_name(p_, place, i), c})) return 0;
     const double over = share_over_level(t);
     if (!brush_.tensors || over == 0) return over;
     double all = 0, asked = 0;
@@ -151,8 +189,9 @@ class Counter {
       for (const Step& step : at(steps_.segments, s).steps) {
         const std::int64_t n = step.traffic < 0 ? 0 : runs_of(step, at(runs, s));
         if (n == 0) continue;
+        const Segment& segment = at(p_.segments, s);
         const double part =
-            share_of(c, at(at(p_.segments, s).instructions, step.instruction), at(steps_.traffic, step.traffic));
+            share_of(c, segment.place, at(segment.instructions, step.instruction), at(steps_.traffic, step.traffic));
         if (part > 0) add(share(c, s, step, first), s, step, n, part, load);
       }
     for (auto& [level, bytes] : load) spread(level, bytes);
@@ -165,7 +204,7 @@ class Counter {
     Share wanted;
     wanted.device_class = c, wanted.place = segment.place, wanted.kind = t.kind, wanted.size = t.group;
     wanted.level = t.level;
-    wanted.over = over(p_, i);
+    wanted.over = over(p_, i), wanted.name = communicator_name(p_, segment.place, i);
     if (step.kind != StepKind::send) wanted.digits = communicator(i.move);
     const auto same = [&](const Share& o) {
       return o.place == wanted.place && o.kind == wanted.kind && o.over == wanted.over && o.level == wanted.level &&
@@ -303,6 +342,7 @@ class Counter {
       out_.communicators.push_back(communicator_of(m));
       for (const Share* s : m) matrix(*s, id);
     }
+    set_names(out_.communicators);
     for (const auto& [key, cell] : cells_) out_.cells.push_back(cell);
   }
 
@@ -329,7 +369,7 @@ class Counter {
     for (const Share* s : m) {
       const DeviceClass& c = at(p_.classes, s->device_class);
       out.classes.push_back(c.name);
-      out.parts.push_back({s->kind + " over " + s->over, s->device_class, {s->tensors.begin(), s->tensors.end()}});
+      out.parts.push_back({s->name, s->device_class, {s->tensors.begin(), s->tensors.end()}});
       for (const int d : devices(p_, c)) all.push_back(d);
       out.busy_us = std::max(out.busy_us, s->busy_us);
       out.exposed_us = std::max(out.exposed_us, s->exposed_us);
@@ -452,13 +492,31 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-std::string communicator_name(const Program& p, const Instruction& i) {
-  if (i.code == Code::issue) return std::string(to_string(i.move.kind)) + " over " + over(p, i);
+std::string communicator_name(const Program& p, PlaceId place, const Instruction& i) {
+  if (i.code == Code::issue)
+    return std::string(to_string(i.move.kind)) + " over " + over(p, i) + " at " + describe(p, at(p.places, place));
   return i.transfer >= 0 ? std::string(to_string(Code::send)) + " over " + over(p, i) : "";
 }
 
 bool goes_over(const Communicator& c, int level) {
   return level >= 0 && static_cast<std::size_t>(level) < c.by_level.size() && c.by_level[static_cast<std::size_t>(level)] > 0;
+}
+
+std::string among(const Communicator& c) { return c.over + (c.where.empty() ? "" : " " + c.where); }
+
+bool is_called(const Communicator& c, const std::string& name) {
+  return c.kind + " over " + c.over == name || std::find(c.names.begin(), c.names.end(), name) != c.names.end();
+}
+
+void name_as(TrafficFacts& part, const TrafficFacts& all) {
+  for (Communicator& c : part.communicators) {
+    std::vector<const Communicator*> of;
+    for (const Communicator& one : all.communicators)
+      if (share_a_part(c, one)) of.push_back(&one);
+    c.names.clear();
+    for (const Communicator* one : of) c.names.insert(c.names.end(), one->names.begin(), one->names.end());
+    c.where = of.size() == 1 ? of.front()->where : "at " + some(c.classes);
+  }
 }
 
 std::vector<TensorId> tensors_sent(const Program& p, const Instruction& i) {
@@ -535,7 +593,7 @@ std::string traffic_csv(const TrafficFacts& t) {
     for (const MessageSize& m : c.messages) {
       char times[80];
       std::snprintf(times, sizeof times, "%.3f,%.3f", m.first_us, m.last_us);
-      out += c.kind + "," + quoted(c.over) + "," + quoted(c.devices) + "," + std::to_string(c.size) + "," +
+      out += c.kind + "," + quoted(among(c)) + "," + quoted(c.devices) + "," + std::to_string(c.size) + "," +
           std::to_string(c.groups) + "," +
              c.level_name + "," + std::to_string(m.bytes) + "," + std::to_string(m.count) + "," + times + "\n";
     }
@@ -547,7 +605,7 @@ std::string traffic_json(const TrafficFacts& t) {
   for (const Communicator& c : t.communicators) {
     nlohmann::ordered_json messages = nlohmann::ordered_json::array();
     for (const MessageSize& m : c.messages) messages.push_back({{"bytes", m.bytes}, {"count", m.count}, {"first_us", m.first_us}, {"last_us", m.last_us}});
-    communicators.push_back({{"kind", c.kind}, {"over", c.over}, {"devices", c.devices}, {"size", c.size},
+    communicators.push_back({{"kind", c.kind}, {"over", among(c)}, {"devices", c.devices}, {"size", c.size},
         {"groups", c.groups}, {"members", c.members},
                              {"level", c.level_name}, {"count", c.count}, {"bytes", c.bytes}, {"sent_bytes", c.sent},
                              {"messages", messages}, {"busy_us", c.busy_us}, {"first_us", c.first_us},

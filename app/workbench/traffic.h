@@ -35,7 +35,7 @@ struct TrafficBrush {
   std::string level = {};                                 // of the links, by name: what goes over it
   std::optional<std::set<TensorId>> tensors = {};         // that are sent, or whose gradients are
   std::optional<std::set<int>> classes = {};              // of devices, that send
-  std::set<std::string> communicators = {};               // by communicator_name()
+  std::set<std::pair<std::string, int>> communicators = {};  // by communicator_name() and the device class that sends
   bool operator==(const TrafficBrush&) const = default;
 };
 
@@ -45,9 +45,9 @@ struct MessageSize {
   bool operator==(const MessageSize&) const = default;
 };
 
-// Who communicates how: `all_reduce over tensor`, `send over all[pipe=0] → all[pipe=1]`. Empty: the instruction sends
-// nothing.
-std::string communicator_name(const Program&, const Instruction&);
+// Who communicates how: `all_reduce over tensor at all[pipe=0]`, `send over all[pipe=0] → all[pipe=1]`. Empty: the
+// instruction, which runs at that place, sends nothing.
+std::string communicator_name(const Program&, PlaceId, const Instruction&);
 // The tensors that an instruction sends, or whose gradients it sends; ascending.
 std::vector<TensorId> tensors_sent(const Program&, const Instruction&);
 
@@ -63,6 +63,8 @@ struct Communicator {
   std::string kind;  // `all_reduce`, …, `send`
   // the digits that its devices differ in: `tensor`; of a send, the places: `all[pipe=0] → all[pipe=1]`
   std::string over;
+  std::string where;                  // tells it from others of its kind over the same: `at pipe=0`; empty: there are none
+  std::vector<std::string> names;     // that select it: its own; of a part of the communication, those that it is of
   std::string devices;                // that take part: `0–7`
   std::vector<std::string> classes;   // of devices
   std::vector<CommunicatorPart> parts;  // that it stands for
@@ -78,6 +80,8 @@ struct Communicator {
 };
 
 bool goes_over(const Communicator&, int level);
+std::string among(const Communicator&);  // `tensor at pipe=0`: over what, and where that does not say it
+bool is_called(const Communicator&, const std::string& name);  // with or without what tells it from others
 
 struct TrafficCell {
   int from = 0, to = 0;  // rows of the matrix
@@ -115,6 +119,8 @@ struct TrafficFacts {
 };
 
 TrafficFacts traffic(const Evaluation&, const Cluster&, const TrafficBrush& = {});
+// A part of the communication, with the names that its communicators have in all of it.
+void name_as(TrafficFacts& part, const TrafficFacts& all);
 
 // The tensors that operators make, or read.
 std::set<TensorId> tensors_of(const Graph&, const std::vector<OpId>&);

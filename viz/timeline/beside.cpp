@@ -187,7 +187,7 @@ class Beside {
       axes.push_back(axis(k, i));
       if (where_[k][i] < 0) continue;
       Lane lane = m.lanes[i];
-      lane.name = all_[k].name + " · " + lane.name;
+      lane.name = lane_beside(all_[k].name, lane.name);
       for (Stream& s : lane.streams) draw_on(axes.back(), s.blocks, first_detail);
       for (MemoryStep& step : lane.memory) step.at = axes.back().at(step.at, true);
       if (lane.peak_at.value >= 0) lane.peak_at = axes.back().at(lane.peak_at, true);
@@ -286,6 +286,8 @@ class Beside {
 };
 
 }  // namespace
+
+std::string lane_beside(const std::string& whose, const std::string& lane) { return whose + " · " + lane; }
 
 TimelineModel beside(const std::vector<NamedTimeline>& all, Alignment alignment) {
   return Beside(all, alignment).build();

@@ -23,6 +23,8 @@ struct NamedTimeline {
   int over = -1;  // as a ghost over this one of the list; -1: with lanes of its own
 };
 
+std::string lane_beside(const std::string& whose, const std::string& lane);  // the name of a lane there
+
 TimelineModel beside(const std::vector<NamedTimeline>& all, Alignment alignment);
 
 }  // namespace planscope::viz

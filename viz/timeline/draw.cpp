@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/timeline/hatch_runs.h"
 #include "viz/timeline/interaction.h"
 
 namespace planscope::viz {
@@ -57,6 +58,8 @@ Colour colour_of(MemoryKind kind, const Theme& t) {
   return kind == MemoryKind::communication ? t.communication : t.categories[static_cast<std::size_t>(kind)];
 }
 
+Hatch hatch_of(MemoryKind kind) { return static_cast<Hatch>(kind); }
+
 namespace {
 
 constexpr double memory_column = 3;  // pixels
@@ -93,7 +96,8 @@ struct Picture {
     canvas.text({x, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
     if (!lane.folded) {
       const std::string devices = lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices";
-      canvas.text({x, r.y + 25}, elided(devices, TextStyle::normal, room), TextStyle::normal, theme.dim);
+      const std::string second = devices + (lane.about.empty() ? "" : " · " + lane.about);
+      canvas.text({x, r.y + 25}, elided(second, TextStyle::normal, room), TextStyle::normal, theme.dim);
       memory_label(i, layout.lanes[i].memory, x, room);
     }
     canvas.pop_clip();
@@ -141,6 +145,7 @@ struct Picture {
         folded_work({left, row.y, std::max(1.0, right - left), row.height}, span);
         if (view.marked && marked_within(*view.marked, lane, s, span.first, span.last) > 0)
           canvas.fill({left, row.bottom() - 1, std::max(1.0, right - left), 2}, theme.accent);
+        found(lane, s, span, row, left, right);
         continue;
       }
       const Block& block = stream.blocks[span.first];
@@ -148,7 +153,14 @@ struct Picture {
       single({left, row.y, std::max(1.0, right - left - gap), row.height}, block, marked >= 0 && block.micro_batch == marked);
       if (view.marked && is_marked(*view.marked, {lane, s, span.first}))
         canvas.stroke(inset({left, row.y, std::max(1.0, right - left), row.height}, -1), theme.accent, 1.5, 2);
+      found(lane, s, span, row, left, right);
     }
+  }
+
+  // What a search has found, over the head of the blocks.
+  void found(int lane, int s, const Span& span, const Rect& row, double left, double right) const {
+    if (view.found && marked_within(*view.found, lane, s, span.first, span.last) > 0)
+      canvas.fill({left, row.y - 2, std::max(2.0, right - left), 4}, theme.warning);
   }
 
   // Bands of a run that is too narrow for its blocks, as high as their shares of its time, and a pixel at least, so
@@ -167,18 +179,20 @@ struct Picture {
     }
   }
 
-  // A tint of each cause, hatched once over the whole row.
+  // A tint of each cause, in its hatch.
   void folded_idle(const std::vector<Span>& spans, const Rect& row) const {
-    double from = row.right(), to = row.x;
+    std::vector<HatchRuns> hatches;
+    for (int k = 0; k < block_kinds; ++k)
+      hatches.emplace_back(canvas, theme.background, hatch_of(static_cast<BlockKind>(k)));
     for (const Span& span : spans) {
       if (span.last - span.first == 1) continue;
       bands(span, row.height, true, [&](BlockKind kind, double top, double h) {
-        canvas.fill({span.x, row.y + top, std::max(1.0, span.width), h}, mix(theme.background, colour_of(kind, theme), 0.6));
-        from = std::min(from, span.x), to = std::max(to, span.x + span.width);
+        const Rect band{span.x, row.y + top, std::max(1.0, span.width), h};
+        canvas.fill(band, mix(theme.background, colour_of(kind, theme), 0.6));
+        hatches[static_cast<std::size_t>(kind)].add(intersection(band, row));
       });
     }
-    from = std::max(from, row.x), to = std::min(to, row.right());
-    if (to > from) canvas.hatch({from, row.y, to - from, row.height}, theme.background);
+    for (HatchRuns& h : hatches) h.end();
   }
 
   void folded_work(const Rect& r, const Span& span) const {
@@ -224,6 +238,7 @@ struct Picture {
     for (int k = 0; k <= memory_kinds; ++k) {
       const Colour colour = k == memory_kinds ? mix(theme.background, theme.memory, 0.4)
                                               : mix(theme.background, colour_of(static_cast<MemoryKind>(k), theme), 0.62);
+      HatchRuns hatch(canvas, theme.background, hatch_of(static_cast<MemoryKind>(k)));
       Rect run;
       for (std::size_t i = 0; i < columns.size(); ++i) {
         const MemoryStep& step = l.memory[static_cast<std::size_t>(columns[i].step)];
@@ -235,15 +250,23 @@ struct Picture {
           run.width = now.right() - run.x;
           continue;
         }
-        if (!run.empty()) canvas.fill(run, colour);
+        fill_layer(run, colour, k < memory_kinds ? &hatch : nullptr);
         run = now;
       }
-      if (!run.empty()) canvas.fill(run, colour);
+      fill_layer(run, colour, k < memory_kinds ? &hatch : nullptr);
+      hatch.end();
     }
     canvas.line({r.x, r.bottom()}, {r.right(), r.bottom()}, theme.grid);
     const double capacity = l.capacity.value, y = std::round(r.bottom() - 1 - capacity * scale);
     if (capacity > 0 && capacity <= index.memory_top) canvas.line({r.x, y}, {r.right(), y}, theme.capacity, 1, Dash::dashed);
     peak(lane, r, scale);
+  }
+
+  // A part of a kind's layer; of no known kind: without a hatch.
+  void fill_layer(const Rect& part, Colour colour, HatchRuns* hatch) const {
+    if (part.empty()) return;
+    canvas.fill(part, colour);
+    if (hatch) hatch->add(part);
   }
 
   // Where most is in use: a small flag on the curve.
@@ -473,7 +496,8 @@ void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, c
     else if (e.block)
       canvas.fill(swatch, colour_of(*e.block, theme), 2);
     else if (e.memory)
-      canvas.fill(swatch, mix(theme.background, colour_of(*e.memory, theme), 0.62));
+      canvas.fill(swatch, mix(theme.background, colour_of(*e.memory, theme), 0.62)),
+          canvas.hatch(swatch, theme.background, hatch_of(*e.memory));
     else if (e.critical)
       canvas.fill({x, y + 12, 14, 3}, theme.capacity);
     else

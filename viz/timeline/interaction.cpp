@@ -240,10 +240,11 @@ std::optional<SelectedArea> drawn_area(const TimelineView& view, const TimelineM
     const Rect& lane = layout.lanes[static_cast<std::size_t>(l)].label;
     const double top = model.lanes[static_cast<std::size_t>(l)].pinned ? layout.body.y : layout.scrolled.y;
     const bool meets = std::max(lane.y, top) <= std::max(a.y, b.y) && lane.bottom() >= std::max(top, std::min(a.y, b.y));
-    if (meets)
-      out.lanes.push_back(model.lanes[static_cast<std::size_t>(l)].name);
-    else
+    const std::string& name = session_name(model, l);
+    if (!meets)
       all = false;
+    else if (std::find(out.lanes.begin(), out.lanes.end(), name) == out.lanes.end())
+      out.lanes.push_back(name);
   }
   if (all) out.lanes.clear();
   return out;

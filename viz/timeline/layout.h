@@ -23,6 +23,7 @@ struct TimelineView {
   std::optional<BlockRef> hover, selection;
   std::vector<Link> links = {};  // of the selection (dependencies.h)
   std::shared_ptr<const MarkedBlocks> marked = {};  // that are selected elsewhere: outlined; their lanes have a bar
+  std::shared_ptr<const MarkedBlocks> found = {};   // by a text: with a bar at their head
   std::optional<TimeRange> time = {};      // that is selected, begin == end: a moment; in these lanes, none: in all
   std::set<std::string> time_lanes = {};
   std::optional<Point> mouse;  // inside the area

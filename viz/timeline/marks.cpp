@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <numeric>
 
 namespace planscope::viz {
 
@@ -37,6 +38,7 @@ TimelineMarks parse_timeline_marks(const std::vector<std::string>& ids) {
     if (what == "lane") out.lanes.insert(rest);
     if (what == "within") out.within.insert(rest);
     if (what == "stream") out.stream = rest;
+    if (what == "find") out.find = rest;
     if (what == "communicator") out.communicators.insert(rest);
     if (what == "time") {
       char* end = nullptr;
@@ -48,6 +50,8 @@ TimelineMarks parse_timeline_marks(const std::vector<std::string>& ids) {
     if (what == "line") out.lines.insert(*n);
     if (what == "operator") out.operators.insert(*n);
     if (what == "tensor") out.tensors.insert(*n);
+    if (what == "found_operator") out.found_operators.insert(*n);
+    if (what == "found_tensor") out.found_tensors.insert(*n);
   }
   return out;
 }
@@ -92,6 +96,20 @@ MarkedBlocks marked_blocks(const TimelineModel& model, const TimelineMarks& m) {
       streams.push_back(before.back() > 0 ? std::move(before) : std::vector<std::int32_t>{});
     }
   }
+  return out;
+}
+
+MarkedBlocks these_blocks(const TimelineModel& model, const std::vector<BlockRef>& these) {
+  MarkedBlocks out;
+  for (const Lane& lane : model.lanes) out.before.emplace_back(lane.streams.size());
+  for (const BlockRef& r : these) {
+    const auto lane = static_cast<std::size_t>(r.lane), stream = static_cast<std::size_t>(r.stream);
+    std::vector<std::int32_t>& before = out.before[lane][stream];
+    if (before.empty()) before.assign(model.lanes[lane].streams[stream].blocks.size() + 1, 0);
+    before[static_cast<std::size_t>(r.block) + 1] = 1;
+  }
+  for (std::vector<std::vector<std::int32_t>>& streams : out.before)
+    for (std::vector<std::int32_t>& before : streams) std::partial_sum(before.begin(), before.end(), before.begin());
   return out;
 }
 

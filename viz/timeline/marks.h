@@ -21,6 +21,8 @@ struct TimelineMarks {
   std::optional<std::pair<Microseconds, Microseconds>> time = {};  // that is selected
   std::set<std::string> within;                                    // the lanes of that time; none: all
   std::string stream;                                              // of a single block
+  std::string find = {};                                           // a text that blocks were looked for with
+  std::set<int> found_operators = {}, found_tensors = {};          // that have it in their names
 };
 
 // Ids that are not known are left out of account.
@@ -32,6 +34,7 @@ struct MarkedBlocks {
   std::set<std::string> lanes;  // TimelineMarks::lanes
 };
 MarkedBlocks marked_blocks(const TimelineModel&, const TimelineMarks&);
+MarkedBlocks these_blocks(const TimelineModel&, const std::vector<BlockRef>&);
 int marked_within(const MarkedBlocks&, int lane, int stream, int first, int last);  // of blocks [first, last)
 inline bool is_marked(const MarkedBlocks& m, const BlockRef& r) {
   return marked_within(m, r.lane, r.stream, r.block, r.block + 1) > 0;

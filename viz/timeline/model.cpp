@@ -75,6 +75,13 @@ std::string first_problem(const TimelineModel& model) {
   return {};
 }
 
+const std::string& session_name(const TimelineModel& m, int lane) {
+  const auto at = [&](int l) -> const Lane& { return m.lanes[static_cast<std::size_t>(l)]; };
+  const bool rest = at(lane).is_device && at(lane).devices > 1;
+  while (rest && lane > 0 && at(lane).is_device) --lane;
+  return at(lane).name;
+}
+
 std::optional<BlockRef> find_again(const TimelineModel& before, const BlockRef& ref, const TimelineModel& now) {
   const Lane& old_lane = before.lanes[ref.lane];
   const std::string& old_stream = old_lane.streams[ref.stream].name;

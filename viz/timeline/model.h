@@ -85,7 +85,8 @@ struct Lane {
   bool pinned = false;     // stays in sight; pinned lanes come first
   bool folded = false;     // only its compute stream
   bool open = false;       // its devices follow as lanes
-  bool is_device = false;  // one device of the lane before that is none
+  bool is_device = false;  // one device of the lane before that is none; with several devices: what is left of them
+  std::string about = {};  // what runs in it: `S[0]: model.layers 0–7`; empty: not known
 };
 
 struct BlockRef {
@@ -140,6 +141,9 @@ struct TimelineModel {
 
   const Block& at(const BlockRef& ref) const { return lanes[ref.lane].streams[ref.stream].blocks[ref.block]; }
 };
+
+// By what a session knows a lane: its name; of what is left of the devices of a lane, the name of that one.
+const std::string& session_name(const TimelineModel&, int lane);
 
 // The first broken rule in words ("stage 0, compute: block 7 begins before block 6 ends"), or empty.
 std::string first_problem(const TimelineModel& model);

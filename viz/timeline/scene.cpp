@@ -64,16 +64,21 @@ class TimelineScene final : public Scene {
     asked_.reset();
     find_links();
     find_marked();
+    find_found();
     loaded_ = true;
     return true;
   }
 
   void mark(const std::vector<std::string>& ids) override {
-    marks_ = parse_timeline_marks(ids);
+    TimelineMarks next = parse_timeline_marks(ids);
+    const bool same_search = next.find == marks_.find && next.found_operators == marks_.found_operators &&
+        next.found_tensors == marks_.found_tensors;
+    marks_ = std::move(next);
     view_.time_lanes = marks_.within;
     view_.time.reset();
     if (const auto& time = marks_.time) view_.time = TimeRange{time->first, time->second};
     find_marked();
+    if (!same_search) find_found();
   }
 
   std::vector<std::string> apply(const Input& in, const Rect& area) override {
@@ -131,6 +136,7 @@ class TimelineScene final : public Scene {
   std::vector<std::string> tooltip() const override {
     if (view_.hover || !view_.mouse || last_body_.empty()) return about(view_.hover);
     const TimelineLayout layout = lay_out(model_, view_, last_body_);
+    if (view_.mouse->x < layout.body.x) return about_lane(lane_at(model_, layout, *view_.mouse));
     const int lane = memory_lane_at(model_, layout, *view_.mouse);
     return lane < 0 ? std::vector<std::string>{} : memory_tooltip(model_, lane, snapped_to_peak(lane, layout, *view_.mouse));
   }
@@ -230,7 +236,7 @@ class TimelineScene final : public Scene {
       if (where.toggle.contains(at) && !lane.is_device)
         out.push_back("lane " + in_quotes(lane.name) + " fold=" + (lane.folded ? "off" : "on"));
       else
-        out.push_back("select lane=" + in_quotes(lane.name));
+        out.push_back("select lane=" + in_quotes(session_name(model_, l)));
       return true;
     }
     if (!where.memory.contains(at)) return false;
@@ -267,6 +273,14 @@ class TimelineScene final : public Scene {
     out.push_back("detail time=" + time_text(*asked_));
   }
 
+  std::vector<std::string> about_lane(int l) const {
+    if (l < 0) return {};
+    const Lane& lane = model_.lanes[static_cast<std::size_t>(l)];
+    std::vector<std::string> lines = {lane.name, lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices"};
+    if (!lane.about.empty()) lines.push_back(lane.about);
+    return lines;
+  }
+
   std::vector<std::string> about(const std::optional<BlockRef>& ref) const {
     if (!ref) return {};
     std::vector<std::string> lines = planscope::viz::tooltip(model_, *ref);
@@ -285,6 +299,14 @@ class TimelineScene final : public Scene {
   }
 
   void find_marked() { view_.marked = std::make_shared<const MarkedBlocks>(marked_blocks(model_, marks_)); }
+
+  void find_found() {
+    view_.found.reset();
+    if (marks_.find.empty()) return;
+    const NamedThings named{{marks_.found_operators.begin(), marks_.found_operators.end()},
+                            {marks_.found_tensors.begin(), marks_.found_tensors.end()}};
+    view_.found = std::make_shared<const MarkedBlocks>(these_blocks(model_, find_blocks(model_, marks_.find, named)));
+  }
 
   int plan_line(const BlockRef& ref) const {
     const Block& b = model_.at(ref);

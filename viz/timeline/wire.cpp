@@ -6,7 +6,7 @@ namespace planscope::viz {
 
 namespace {
 
-constexpr std::uint32_t version = 3;
+constexpr std::uint32_t version = 4;
 
 bool within(const TimelineModel& m, const BlockRef& r) {
   return r.lane >= 0 && static_cast<std::size_t>(r.lane) < m.lanes.size() && r.stream >= 0 &&
@@ -64,7 +64,7 @@ void fields(Archive& a, Detail& d) {
 }
 template <class Archive>
 void fields(Archive& a, Lane& l) {
-  a(l.name, l.devices, l.streams, l.memory, l.capacity, l.peak_at, l.alive, l.pinned, l.folded, l.open, l.is_device);
+  a(l.name, l.devices, l.streams, l.memory, l.capacity, l.peak_at, l.alive, l.pinned, l.folded, l.open, l.is_device, l.about);
 }
 template <class Archive>
 void fields(Archive& a, BlockRef& r) {

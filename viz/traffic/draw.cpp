@@ -28,9 +28,16 @@ struct Picture {
     if (!fitting.empty()) canvas.text({x, y}, fitting, style, c);
   }
 
-  Colour colour(const std::string& kind) const {
-    const auto k = static_cast<std::size_t>(std::find(all_kinds.begin(), all_kinds.end(), kind) - all_kinds.begin());
-    return theme.categories[k % theme.categories.size()];
+  // A kind has a colour and a hatch, so that it is told from others in grey too.
+  std::size_t place(const std::string& kind) const {
+    return static_cast<std::size_t>(std::find(all_kinds.begin(), all_kinds.end(), kind) - all_kinds.begin());
+  }
+  Colour colour(std::size_t kind) const { return theme.categories[kind % theme.categories.size()]; }
+  Hatch hatch(std::size_t kind) const { return static_cast<Hatch>(kind % hatch_count); }
+
+  void swatch(const Rect& r, std::size_t kind) const {
+    canvas.fill(r, colour(kind), 2);
+    canvas.hatch(r, theme.background, hatch(kind));
   }
 
   void matrix() const {
@@ -47,8 +54,9 @@ struct Picture {
         const std::size_t k = static_cast<std::size_t>(i) * n + static_cast<std::size_t>(j);
         if (all.most[k] < 0) continue;
         const double share = all.largest > 0 ? std::sqrt(all.value[k] / all.largest) : 0;  // small ones stay visible
-        canvas.fill(cell(i, j, gap), mix(theme.raised, colour(at(model.communicators, all.most[k]).kind), 0.25 +
-            0.75 * share));
+        const std::size_t kind = place(at(model.communicators, all.most[k]).kind);
+        canvas.fill(cell(i, j, gap), mix(theme.raised, colour(kind), 0.25 + 0.75 * share));
+        if (gap > 0) canvas.hatch(cell(i, j, gap), theme.raised, hatch(kind));
       }
     for (int i = 0; i < static_cast<int>(n); ++i)
       if (view.marked.contains(at(model.rows, i))) {
@@ -115,10 +123,9 @@ struct Picture {
       const bool hover = view.mouse && c.rect.contains(*view.mouse);
       canvas.fill(c.rect, hover ? theme.panel : theme.raised, 4);
       if (c.on) canvas.stroke(c.rect, theme.accent, 1, 4);
-      const auto kind = std::find(all_kinds.begin(), all_kinds.end(), c.text);
-      double x = c.rect.x + 7;
-      if (kind != all_kinds.end()) canvas.fill({c.rect.x + 3, c.rect.y + 6, 6, 6}, colour(c.text), 1), x += 4;
-      text(x, c.rect.y + 13, c.text, c.rect.width - 8, c.on ? theme.text : theme.dim);
+      if (c.kind >= 0) swatch({c.rect.x + 4, c.rect.y + 3, 12, 12}, static_cast<std::size_t>(c.kind));
+      const double x = c.rect.x + (c.kind < 0 ? 7 : 19);
+      text(x, c.rect.y + 13, c.text, c.rect.right() - x - 1, c.on ? theme.text : theme.dim);
     }
   }
 
@@ -185,7 +192,7 @@ struct Picture {
       const bool only = view.only == static_cast<int>(k);
       if (only || view.hover_communicator == static_cast<int>(k)) canvas.fill(r, theme.raised, 4);
       if (only || view.marked_communicators.contains(static_cast<int>(k))) canvas.stroke(r, theme.accent, 1, 4);
-      canvas.fill({r.x + 6, r.y + 6, 9, 9}, colour(g.kind), 2);
+      swatch({r.x + 5, r.y + 4, 12, 12}, place(g.kind));
       std::string right = format_bytes(g.bytes);
       const double width = text_width(right, TextStyle::normal).value;
       text(r.x + 22, r.y + 14, g.kind + " over " + g.over, r.width - width - 36, theme.text, TextStyle::normal);

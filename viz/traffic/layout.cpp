@@ -23,10 +23,10 @@ TrafficLayout lay_out(const TrafficModel& m, const TrafficView& v, const Rect& a
   out.matrix = {area.x + margin + label, area.y + head, side, side};
   out.cell = side / out.rows;
   double right = out.matrix.x - label;
-  const auto choice = [&](std::string text, std::string command, bool on) {
-    const double wide = text_width(text, TextStyle::small).value + 14;
+  const auto choice = [&](std::string text, std::string command, bool on, int kind = -1) {
+    const double wide = text_width(text, TextStyle::small).value + (kind < 0 ? 14 : 26);
     if (right + wide > out.matrix.right() && right > out.matrix.x) return;  // there is no room
-    out.choices.push_back({std::move(text), std::move(command), {right, out.matrix.bottom() + 24, wide, 18}, on});
+    out.choices.push_back({std::move(text), std::move(command), {right, out.matrix.bottom() + 24, wide, 18}, kind, on});
     right += wide + 4;
   };
   choice("bytes", "", v.measure == Measure::bytes);
@@ -36,7 +36,7 @@ TrafficLayout lay_out(const TrafficModel& m, const TrafficView& v, const Rect& a
   if (!m.shown.empty())
     choice("✕ " + m.shown, "brush", true);
   else if (const std::vector<std::string> all = kinds(m); all.size() > 1)
-    for (const std::string& kind : all) choice(kind, "brush kind=" + kind, false);
+    for (std::size_t k = 0; k < all.size(); ++k) choice(all[k], "brush kind=" + all[k], false, static_cast<int>(k));
   const double x = out.matrix.right() + 2 * margin, width = std::max(80.0, area.right() - margin - x);
   double y = area.y + head - 8;
   for (std::size_t k = 0; k < m.links.size(); ++k) {

@@ -38,6 +38,7 @@ struct TrafficLayout {
   struct Choice {
     std::string text, command;  // empty: it changes the view alone
     Rect rect;
+    int kind = -1;  // of communication, by its place in kinds(); -1: of none
     bool on = false;
   };
   std::vector<Choice> choices;             // below the matrix: what its cells measure, and which kinds are shown

@@ -19,7 +19,7 @@ namespace planscope::viz {
 
 struct TrafficGroup {
   std::string kind, over, devices, level;
-  std::string name;  // what selects it in the session; empty: nothing does
+  std::string name;  // what selects it in the session, as it stands between quotes; empty: nothing does
   std::int64_t size = 1, groups = 1, count = 0;
   Bytes bytes;                            // of one device in a step
   Microseconds busy, exposed, first, last;  // exposed: below 0 where it is not known

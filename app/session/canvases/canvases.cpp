@@ -35,7 +35,7 @@ std::span<const CanvasInfo> canvases() {
        {{".csv", traffic_pattern_csv}, {".json", traffic_pattern_json}}},
       {"compare", "timeline", "Compare", "compare",
        "Puts the timelines of plans over each other, on one axis. Compare the plan with another one: compare PLAN",
-       compare_source, compare_model, no_marks, {{".html", comparison_page}}},
+       compare_source, compare_model, compare_marks, {{".html", comparison_page}}},
   };
   return all;
 }

@@ -56,7 +56,7 @@ CanvasWords words_of(const CanvasInfo&, const State&);
 
 CanvasSource compare_source(const State&);
 std::string compare_model(const State&);
-std::vector<std::string> no_marks(const State&);
+std::vector<std::string> compare_marks(const State&);
 CanvasSource graph_source(const State&);
 std::string graph_model(const State&);
 std::vector<std::string> graph_marks(const State&);

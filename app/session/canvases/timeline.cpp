@@ -36,6 +36,11 @@ std::string timeline_model(const State& s) {
   return viz::encode(arranged(*whole, *p.evaluation, s.lanes));
 }
 
-std::vector<std::string> timeline_marks(const State& s) { return Marked(s).timeline_ids(); }
+std::vector<std::string> timeline_marks(const State& s) {
+  std::vector<std::string> out = Marked(s).timeline_ids();
+  const Document* d = s.document();
+  if (d && d->shown && s.sought.in == d->shown->study) out.insert(out.end(), s.sought.ids.begin(), s.sought.ids.end());
+  return out;
+}
 
 }  // namespace planscope::session

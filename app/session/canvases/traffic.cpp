@@ -5,6 +5,7 @@
 #include "app/session/marked.h"
 #include "app/session/times.h"
 #include "app/session/traffics.h"
+#include "engine/base/text.h"
 #include "viz/traffic/wire.h"
 
 namespace planscope::session {
@@ -29,7 +30,7 @@ std::string traffic_model(const State& s) {
   out.devices = t.devices, out.devices_per_row = t.devices_per_row, out.rows = t.rows, out.row_devices = t.row_devices,
   out.places = t.places, out.duration = {t.duration_us};
   for (const Communicator& c : t.communicators)
-    out.communicators.push_back({c.kind, c.over, c.devices, c.level_name, c.kind + " over " + c.over, c.size, c.groups,
+    out.communicators.push_back({c.kind, among(c), c.devices, c.level_name, join(c.names, "\\n"), c.size, c.groups,
         c.count, {static_cast<double>(c.bytes)},
                                  {c.busy_us}, {c.exposed_us}, {c.first_us}, {c.last_us}});
   for (const TrafficCell& c : t.cells) {

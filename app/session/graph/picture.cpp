@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "app/workbench/stage_text.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -20,18 +21,6 @@ void add(std::vector<Conversion>& all, const Communication& c) {
   if (found == all.end()) found = all.insert(all.end(), {c.kind, c.group, c.gradient});
   found->count += c.count, found->bytes += c.bytes, found->us += c.us;
   found->exposed_us = found->exposed_us < 0 || c.exposed_us < 0 ? -1 : found->exposed_us + c.exposed_us;
-}
-
-// Ascending numbers as `0–7, 12`.
-std::string ranges(const std::set<int>& numbers) {
-  std::string out;
-  for (auto n = numbers.begin(); n != numbers.end();) {
-    auto end = n;
-    while (std::next(end) != numbers.end() && *std::next(end) == *end + 1) ++end;
-    out += (out.empty() ? "" : ", ") + std::to_string(*n) + (end == n ? "" : "–" + std::to_string(*end));
-    n = std::next(end);
-  }
-  return out;
 }
 
 // The group with equal layers that a group is, or the nearest that it is in; 0: none.
@@ -92,7 +81,7 @@ class Maker {
     for (const auto& [s, count] : splits) node.splits.push_back(figures_.splits[at(s)]);
     const auto& places = places_[at(n)];
     const bool layers = places.size() > 1 && equal_layers_around(f_, v_.nodes[at(n)].group) > 0;
-    for (const auto& [p, numbers] : places) node.places.push_back({figures_.places[at(p)], layers ? ranges(numbers) : ""});
+    for (const auto& [p, numbers] : places) node.places.push_back({figures_.places[at(p)], layers ? ranges_text(numbers) : ""});
   }
 
   void add_parameter(TensorId tensor, const ParameterFigures& f) {

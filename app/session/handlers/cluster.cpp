@@ -20,10 +20,13 @@ Result<Done> plan_for(Core& c, Document& d, const std::string& name) {
   return Done{};
 }
 
+// For the next document, where nothing is open.
 Result<Done> choose(Core& c, const Invocation& i) {
-  Document& d = *c.document();
-  Result<Done> done = plan_for(c, d, i.get("name"));
-  if (done.ok()) d.unchanged.reset();
+  Document nobody;
+  Document* const d = c.document();
+  Result<Done> done = plan_for(c, d ? *d : nobody, i.get("name"));
+  if (done.ok() && d) d->unchanged.reset();
+  if (done.ok() && !d) c.state.next_cluster = i.get("name");
   return done;
 }
 

@@ -53,11 +53,12 @@ Result<Done> add(Core& c, Document d) {
   return Done{};
 }
 
-// That of the command, of the document whose model is opened again, of the program's arguments, or the preferred one: what
-// somebody has said is never given up for what is preferred.
+// That of the command, of the document whose model is opened again, the one that was chosen before anything was open, that
+// of the program's arguments, or the preferred one: what somebody has said is never given up for what is preferred.
 std::string cluster_of(const Core& c, const Invocation& i) {
   if (i.has("cluster")) return i.get("cluster");
   if (!i.has("model") && c.state.document()) return c.state.document()->cluster;
+  if (!c.state.next_cluster.empty()) return c.state.next_cluster;
   return c.settings.cluster.empty() ? c.state.preferences.get("cluster") : c.settings.cluster;
 }
 
@@ -103,8 +104,25 @@ void keep_picture(Document& d, const Document* before) {
   d.shown_of = before->shown_of.empty() ? before->name : before->shown_of;
 }
 
+// The model that a plan was opened with last, or is kept for in the workspace; empty: that is not known.
+std::string model_of_plan(const Core& c, const std::string& plan) {
+  if (const Recent* r = find_recent(c.state.recent, plan)) return r->model;
+  const std::optional<PlanRow> kept = kept_plan(plan, c.readable());
+  const Result<ModelRow> model = kept && kept->model ? c.workspace->model(*kept->model) : Result<ModelRow>(ModelRow{});
+  return model.ok() ? model->path : "";
+}
+
 Result<Done> open(Core& c, const Invocation& i) {
   if (i.has("link")) return open_link(c, i.get("link"));
+  if (i.has("plan") && !i.has("model") && !c.document()) {
+    Invocation whole = i;
+    whole.arguments["model"] = model_of_plan(c, i.get("plan"));
+    if (!whole.get("model").empty()) return open(c, whole);
+    Diagnostic d = error("a plan is opened on its model, and this one's is not known", "no model is open",
+                         "open or drop the model (.pt2) first, or both together");
+    d.file = i.get("plan");
+    return d;
+  }
   Document d;
   const Workspace* w = c.readable();
   if (i.has("model")) {
@@ -119,9 +137,7 @@ Result<Done> open(Core& c, const Invocation& i) {
     d.modules = now->modules;
     d.graph = now->graph;
   } else {
-    Diagnostic problem = error("'open' needs a model", "no model is open", "model=FILE");
-    if (i.has("plan")) problem.file = i.get("plan");
-    return problem;
+    return error("'open' needs a model", "no model is open", "model=FILE");
   }
   d.name = "plan";
   std::string text;
@@ -137,6 +153,7 @@ Result<Done> open(Core& c, const Invocation& i) {
   d.cluster = cluster_of(c, i);
   if (const Result<Cluster> cluster = open_cluster(d.cluster, 1, w); cluster.ok())
     d.chosen = std::make_shared<const Cluster>(*cluster.value);
+  c.state.next_cluster.clear();
   d.draft = Draft(text);
   keep_picture(d, c.document());
   return add(c, std::move(d));

@@ -90,18 +90,16 @@ Result<std::string> contents(const State& s, const Invocation& i) {
 }
 
 // As a cluster file, with what has been changed of it.
-Result<std::string> cluster_text(const Core& c) {
-  const Document& d = c.state.documents[static_cast<std::size_t>(c.state.current)];
+Result<std::string> cluster_text(const Document& d, const Workspace* w) {
   const Result<Cluster> cluster =
-      open_cluster(d.cluster, declared_devices(d.latest ? d.latest->plan : plan::Plan{}), c.readable());
+      open_cluster(d.cluster, declared_devices(d.latest ? d.latest->plan : plan::Plan{}), w);
   if (!cluster.value || cluster.has_errors()) return cluster.diagnostics;
   return print_cluster(*cluster);
 }
 
 Result<Done> export_file(Core& c, const Invocation& i) {
   const std::string path = i.get("path");
-  const bool cluster = i.get("what") == "cluster" && path.ends_with(".json");
-  const Result<std::string> bytes = cluster ? cluster_text(c) : contents(c.state, i);
+  const Result<std::string> bytes = exported(c.state, c.readable(), i);
   if (!bytes.ok()) return bytes.diagnostics;
   std::error_code ec;
   if (i.get("overwrite") != "yes" && std::filesystem::exists(path, ec)) {
@@ -114,6 +112,12 @@ Result<Done> export_file(Core& c, const Invocation& i) {
 }
 
 }  // namespace
+
+bool exports_cluster(const Invocation& i) { return i.get("what") == "cluster" && i.get("path").ends_with(".json"); }
+
+Result<std::string> exported(const State& s, const Workspace* w, const Invocation& i) {
+  return exports_cluster(i) ? cluster_text(*s.document(), w) : contents(s, i);
+}
 
 void add_export_handlers(Handlers& all) { all["export"] = export_file; }
 

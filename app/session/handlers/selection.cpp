@@ -41,17 +41,19 @@ Result<std::optional<TimeSelection>> time_of(const Document& d, const Invocation
   return std::optional(std::move(out));
 }
 
-// As it is selected: by its name among all communication; where only a part of it is shown, by what that part
-// stands for.
+// As it is selected: by its name among all communication; where only a part of it is shown, by the names that this part
+// has there.
 Result<std::string> communicator_of(const State& s, const std::string& name) {
   const Evaluation* e = predicted(*s.document());
   if (!e) return error("there is no communication to select", "no plan has been predicted");
   const TrafficFacts& all = *s.document()->shown->study->traffic({});
   if (!communicators_named(all, name).empty()) return name;
-  if (const std::vector<std::string> shown = communicators_named(*traffic_shown(s), name); !shown.empty())
-    return join(shown, "\n");
+  std::vector<std::string> shown;
+  for (const Communicator& c : traffic_shown(s)->communicators)
+    if (c.kind + " over " + among(c) == name) shown.insert(shown.end(), c.names.begin(), c.names.end());
+  if (!shown.empty()) return join(shown, "\n");
   std::vector<std::string> there_are;
-  for (const Communicator& c : all.communicators) there_are.push_back(c.kind + " over " + c.over);
+  for (const Communicator& c : all.communicators) there_are.push_back(c.names.front());
   return error("no devices communicate as '" + printable(name) + "'",
                there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
 }
@@ -64,8 +66,7 @@ Result<std::string> communicators_over(const State& s, const std::string& link) 
   std::set<std::string> names;
   for (const LinkLoad& l : all.links)
     for (const Communicator& c : all.communicators)
-      if (l.name == link && goes_over(c, l.level))
-        for (const CommunicatorPart& part : c.parts) names.insert(part.name);
+      if (l.name == link && goes_over(c, l.level)) names.insert(c.names.begin(), c.names.end());
   if (!names.empty()) return join({names.begin(), names.end()}, "\n");
   std::vector<std::string> there_are;
   for (const LinkLoad& l : all.links) there_are.push_back(l.name);
@@ -150,6 +151,7 @@ Result<Done> select(Core& c, const Invocation& i) {
     c.state.selection = std::move(s);
   }
   c.state.time = std::move(time);
+  if (i.has("none") && !of_time) c.state.sought.ids.clear();  // what was found is no longer marked either
   return Done{};
 }
 

@@ -84,6 +84,13 @@ viz::NamedThings things_named(const Graph& g, const std::string& text) {
   return out;
 }
 
+std::vector<std::string> search_ids(const std::string& text, const viz::NamedThings& named) {
+  std::vector<std::string> out = {"find " + text};
+  for (const std::int32_t o : named.operators) out.push_back("found_operator " + std::to_string(o));
+  for (const std::int32_t t : named.tensors) out.push_back("found_tensor " + std::to_string(t));
+  return out;
+}
+
 Result<Done> seek(Core& c, const Invocation& i) {
   Document& d = *c.document();
   const Result<const Evaluation*> e = predicted(d);
@@ -93,7 +100,8 @@ Result<Done> seek(Core& c, const Invocation& i) {
     return error("'" + i.id + "' goes to no '" + printable(which) + "'", "", "next or previous");
   if (text.empty()) return error("'seek' needs a text that is not empty");
   const viz::TimelineModel m = timeline_shown(c.state);
-  const std::vector<viz::BlockRef> all = viz::find_blocks(m, text, things_named(*(*e)->made.graph, text));
+  const viz::NamedThings named = things_named(*(*e)->made.graph, text);
+  const std::vector<viz::BlockRef> all = viz::find_blocks(m, text, named);
   if (all.empty()) return error("no block of the timeline is called '" + printable(text) + "'");
   const viz::TimelineMarks marks = viz::parse_timeline_marks(Marked(c.state).timeline_ids());
   const int at = viz::next_block(m, all, viz::chosen_block(m, marks), which != "previous");
@@ -105,7 +113,7 @@ Result<Done> seek(Core& c, const Invocation& i) {
   if (!scene) return error("the timeline cannot be drawn");
   scene->set_view(Json{{"block", {there.lane, there.stream, there.block}}}.dump());
   d.views["timeline"] = scene->view();
-  c.state.sought = {text, at + 1, static_cast<int>(all.size()), d.shown->study};
+  c.state.sought = {text, at + 1, static_cast<int>(all.size()), d.shown->study, search_ids(text, named)};
   return Done{};
 }
 

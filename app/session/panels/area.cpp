@@ -1,7 +1,6 @@
 // Sums over the selected part of the step: work by kind, idle time by cause, communication.
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 
 #include "app/session/marked.h"
@@ -34,17 +33,25 @@ struct Sums {
   }
 };
 
-template <std::size_t N>
-Cell parts_cell(const std::array<double, N>& ns, const char* name, const std::function<std::string(std::size_t)>& name_of) {
-  Json parts = Json::array();
-  double sum = 0;
-  std::vector<std::string> texts;
-  for (std::size_t k = 0; k < N; ++k) {
-    parts.push_back({{name, name_of(k)}, {"us", us(ns[k])}});
-    sum += ns[k];
-    if (ns[k] > 0) texts.push_back(name_of(k) + " " + cell(us(ns[k]), Unit::microseconds).text);
+Cell work_cell(const Sums& s) {
+  Json values = Json::array();
+  PartsUs parts;
+  for (std::size_t k = 0; k < kPhases.size(); ++k) {
+    values.push_back({{"phase", kPhases[k]}, {"us", us(s.work[k])}});
+    parts.emplace_back(kPhases[k], us(s.work[k]));
   }
-  return {std::move(parts), cell(us(sum), Unit::microseconds).text, Tone::plain, join(texts, ", ")};
+  return {std::move(values), each_part_text(parts)};
+}
+
+Cell idle_cell(const Sums& s) {
+  Json values = Json::array();
+  PartsUs parts;
+  for (std::size_t k = 0; k < s.idle.size(); ++k) {
+    const std::string cause(to_string(static_cast<IdleCause>(k)));
+    values.push_back({{"cause", cause}, {"us", us(s.idle[k])}});
+    parts.emplace_back(words_of(cause), us(s.idle[k]));
+  }
+  return {std::move(values), sum_and_parts_text(parts)};
 }
 
 Cell communication_cell(const std::map<std::string, CommunicationSum>& all) {
@@ -62,9 +69,7 @@ std::vector<Cell> cells_of(const std::string& name, std::int64_t devices, const 
   for (const double w : s.work) work += w;
   for (const auto& [kind, c] : s.communication) sent += c.sent_bytes;
   return {cell(name), cell(devices, Unit::count), cell(us(work), Unit::microseconds),
-          parts_cell(s.work, "phase", [](std::size_t k) { return std::string(kPhases[k]); }),
-          parts_cell(s.idle, "cause", [](std::size_t k) { return std::string(to_string(static_cast<IdleCause>(k))); }),
-          communication_cell(s.communication), cell(static_cast<std::int64_t>(sent + 0.5), Unit::bytes)};
+          work_cell(s), idle_cell(s), communication_cell(s.communication), cell(static_cast<std::int64_t>(sent + 0.5), Unit::bytes)};
 }
 
 }  // namespace
@@ -74,7 +79,7 @@ Panel area_panel(const State& s) {
   p.empty = "Sums work, idle time and communication over a part of the step. Drag over the timeline with Shift, or: select time=0..1000";
   p.rows_id = "lanes";
   p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"work_us", "Work", Unit::microseconds},
-               {"work", "By phase", Unit::microseconds}, {"idle", "Idle", Unit::microseconds}, {"communication", "Communication"},
+               {"work", "By phase"}, {"idle", "Idle"}, {"communication", "Communication"},
                {"sent_bytes", "Sent", Unit::bytes}};
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation || !s.time) return p;

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <functional>
+#include <string_view>
 
+#include "app/session/commands.h"
 #include "app/session/panels/panels.h"
 #include "app/workbench/cost_shares.h"
 
@@ -32,10 +35,23 @@ MeasuredParts measured_parts(const Simulation& s) {
   return devices > 0 ? MeasuredParts{out.compute / devices, out.communication / devices} : out;
 }
 
+// The lane of the draft that needs most, which rows of memory are about; empty: the draft is not among them.
+std::string lane_of_most(const Document& d, const Comparison& c) {
+  const Evaluation* e = c.of_draft && !c.entries.empty() ? c.entries.front().evaluation.get() : nullptr;
+  if (!e || e->simulation.classes.empty()) return "";
+  const std::vector<ClassTimeline>& all = e->simulation.classes;
+  const auto most = std::max_element(all.begin(), all.end(), [](const ClassTimeline& a, const ClassTimeline& b) {
+    return a.peak.bytes() < b.peak.bytes();
+  });
+  const std::string& name = e->made.program.classes[static_cast<std::size_t>(most - all.begin())].name;
+  return d.shown && d.shown->evaluation && class_of_lane(*d.shown->evaluation, name) >= 0 ? name : "";
+}
+
 struct Line {
   const char *id, *title;
   Unit unit;
   std::function<Json(const ComparedEntry&, const StepParts&, const Memory&)> value;
+  bool of_memory() const { return unit == Unit::bytes && std::string_view(id) != "sent"; }
 };
 
 const std::vector<Line>& lines() {
@@ -98,8 +114,10 @@ Panel beside_panel(const State& s) {
     parts.push_back(e.evaluation ? step_parts(e.evaluation->simulation) : StepParts{});
     memories.push_back(e.evaluation ? most(e.evaluation->simulation) : Memory{});
   }
+  const std::string lane = lane_of_most(*d, c);
   for (const Line& l : lines()) {
     TableRow row{.id = l.id};
+    if (l.of_memory() && !lane.empty()) row.command = print(Invocation{"select", {{"lane", lane}}});
     row.cells.push_back({l.id, l.title});
     for (std::size_t k = 0; k < c.entries.size(); ++k)
       row.cells.push_back(cell(l.value(c.entries[k], parts[k], memories[k]), l.unit));

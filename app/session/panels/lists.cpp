@@ -133,8 +133,7 @@ Panel workspace_panel(const State& s) {
     if (!is_found(s, e)) continue;
     TableRow row{.id = e.kind + " " + e.name + " " + std::to_string(e.id)};
     row.cells = {cell(e.kind), cell(e.id), cell(e.name), cell(e.about), cell(e.note)};
-    // A plan is opened on the model that is open.
-    if (s.document() || !e.command.starts_with("open plan")) row.command = e.command;
+    row.command = e.command;
     p.rows.push_back(std::move(row));
   }
   return p;

@@ -1,5 +1,7 @@
 #include <cstdio>
+#include <map>
 
+#include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
@@ -14,6 +16,16 @@ Cell error_cell(const PredictionError& e, bool comparable) {
   char text[32];
   std::snprintf(text, sizeof text, "%+.1f %%", 100 * error);
   return {error, text, comparable ? Tone::plain : Tone::dim};
+}
+
+// Selects the operators, where they run; empty: the row is of neither.
+std::string select_of(const Document& d, int device_class, const std::vector<OpId>& operators) {
+  std::map<std::string, std::string> what;
+  if (const std::string words = words_of(d, operators, 1000); !words.empty()) what["operators"] = words;
+  const Evaluation* e = d.shown ? d.shown->evaluation.get() : nullptr;
+  if (e && device_class >= 0 && static_cast<std::size_t>(device_class) < e->made.program.classes.size())
+    what["lane"] = e->made.program.classes[static_cast<std::size_t>(device_class)].name;
+  return what.empty() ? "" : print(Invocation{"select", what});
 }
 
 }  // namespace
@@ -65,6 +77,7 @@ Panel measured_panel(const State& s) {
                  std::move(delta),
                  error_cell(e, !m.oversubscribed)};
     const int device_class = p.current ? e.device_class : -1;  // else of another plan
+    row.command = select_of(*d, device_class, e.operators);
     row.selected = e.by == "class" ? marked.device_class(device_class) : marked.run(e.operators, device_class);
     p.rows.push_back(std::move(row));
   }

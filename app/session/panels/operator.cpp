@@ -119,6 +119,9 @@ Panel operator_panel(const State& s) {
              {"decisions", "Decisions", decisions_cell(i)}};
   if (i.running) p.facts.push_back({"tried", "Tried", {tried, std::to_string(tried) + " of " +
       std::to_string(i.to_try)}});
+  if (i.not_tried > 0)
+    p.facts.push_back({"not_tried", "Not tried", {i.not_tried, std::to_string(i.not_tried) + " more",
+        Tone::plain, "of fewer operators all are tried; of any statement `try` says what it would change"}});
   if (!i.problem.empty()) p.facts.push_back({"problem", "Not known", cell(i.problem, Unit::none, Tone::warning)});
   for (const Tried& t : i.alternatives) {
     TableRow row{.id = t.statement, .tone = has_figures(t) ? Tone::plain : Tone::dim};

@@ -1,5 +1,7 @@
 #include "app/session/panels/panels.h"
 
+#include <algorithm>
+
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -42,6 +44,9 @@ std::span<const PanelInfo> panels() {
       {"history", "History", history_panel},
       {"documents", "Documents", documents_panel},
       {"drafts", "Lost drafts", drafts_panel},
+      {"recent", "Recent", recent_panel},
+      {"samples", "Samples", samples_panel},
+      {"own_model", "Your own model", own_model_panel},
       {"workspace", "Workspace", workspace_panel},
       {"jobs", "Jobs", jobs_panel},
       {"commands", "Commands", commands_panel},
@@ -104,6 +109,11 @@ void say_whether_current(Panel& p, const Document& d) {
     p.reason = "of the plan '" + d.shown_of + "': " + p.reason;
   else if (d.shown)
     p.reason = (d.shown->text.empty() ? "of the model without a plan: " : "of an older text: ") + p.reason;
+}
+
+std::string words_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
 }
 
 Cell remaining_cell(const Job& j) {

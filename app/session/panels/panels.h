@@ -23,6 +23,8 @@ std::span<const PanelInfo> panels();
 Result<Panel> make_panel(std::string_view id, const State&);
 Result<Panel> make_whole_panel(std::string_view id, const State&);
 
+std::string words_of(std::string name);  // of a kind, as people read it: `warm-up` of `warm_up`
+
 Panel alive_panel(const State&);
 Panel area_panel(const State&);
 Panel blocks_panel(const State&);
@@ -43,13 +45,16 @@ Panel link_panel(const State&);
 Panel measured_panel(const State&);
 Panel modules_panel(const State&);
 Panel operator_panel(const State&);
+Panel own_model_panel(const State&);
 Panel place_panel(const State&);
 Panel planner_panel(const State&);
 Panel profile_panel(const State&);
 Panel preferences_panel(const State&);
 Panel problems_panel(const State&);
+Panel recent_panel(const State&);
 Panel reference_panel(const State&);
 Panel runs_panel(const State&);
+Panel samples_panel(const State&);
 Panel script_panel(const State&);
 Panel search_panel(const State&);
 Panel slack_panel(const State&);

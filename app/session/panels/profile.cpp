@@ -1,5 +1,6 @@
 #include <cstdio>
 
+#include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
 
@@ -44,6 +45,8 @@ Panel profile_panel(const State& s) {
   for (const ProfiledOperator& o : a.result->operators) {
     TableRow row{.id = o.item.key + " " + o.item.shapes, .tone = o.problem.empty() ? Tone::plain : Tone::warning};
     row.selected = marked.some_of(o.item.operators);
+    if (const std::string words = words_of(*d, o.item.operators, 1000); !words.empty())
+      row.command = print(Invocation{"select", {{"operators", words}}});
     const bool known = o.problem.empty() && o.measured_us > 0;
     Cell ratio = cell(nullptr);
     if (known && o.item.modelled_us > 0) {

@@ -122,7 +122,7 @@ Cell refused_of(const TensorReader& r) {
     for (const ExplainedMove& m : p.moves) moves.push_back(m.what);
     texts.push_back(join(moves, ", then ") + ": " + time_text(p.time.count));
   }
-  return {std::move(all), texts.empty() ? "–" : std::to_string(texts.size()), Tone::dim, join(texts, "; ")};
+  return {std::move(all), texts.empty() ? "–" : join(texts, "; "), Tone::dim};
 }
 
 Json side_json(const Graph& g, const TensorSide& s) {
@@ -187,8 +187,8 @@ Panel tensor_panel(const State& s) {
                {"moves", "Moves"},
                {"us", "Time", Unit::microseconds},
                {"exposed_us", "Exposed", Unit::microseconds},
-               {"refused", "Refused", Unit::count},
                {"segment", "In"},
+               {"refused", "Refused"},
                {"writer_number", "Writer", Unit::none, true}};
   if (says_nothing(p, s)) return p;
   const std::shared_ptr<const TensorFacts> t = tensor_shown(s);
@@ -201,7 +201,7 @@ Panel tensor_panel(const State& s) {
     TableRow row{.id = std::to_string(k)};
     row.selected = marked.side(r.ops, r.tiling);
     row.cells = {cell(r.operators), cell(r.place), cell(r.layout), tiles_cell(g, r.tiling), moves_cell(r),
-                 time_of(r),        exposed_of(r), refused_of(r),  cell(r.segment),         cell(r.writer + 1)};
+                 time_of(r),        exposed_of(r), cell(r.segment), refused_of(r),          cell(r.writer + 1)};
     p.rows.push_back(std::move(row));
   }
   return p;

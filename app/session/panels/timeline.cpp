@@ -3,6 +3,7 @@
 #include "app/session/commands.h"
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
+#include "app/workbench/stage_text.h"
 #include "engine/program/program.h"
 #include "planner/simulate/critical_path.h"
 
@@ -19,11 +20,14 @@ void add(Idle& to, const Idle& one, std::int64_t times) {
 
 Cell idle_cell(const Idle& idle) {
   Json causes = Json::array();
+  PartsUs parts;
   for (const auto& [cause, time] : std::initializer_list<std::pair<const char*, Nanoseconds>>{
            {"warm_up", idle.warm_up}, {"cool_down", idle.cool_down}, {"imbalance", idle.imbalance}, {"data", idle.data},
-           {"communication", idle.communication}, {"memory", idle.memory}})
+           {"communication", idle.communication}, {"memory", idle.memory}}) {
     causes.push_back({{"cause", cause}, {"us", us(time)}});
-  return {std::move(causes), cell(us(idle.sum()), Unit::microseconds).text};
+    parts.emplace_back(words_of(cause), us(time));
+  }
+  return {std::move(causes), sum_and_parts_text(parts)};
 }
 
 constexpr std::size_t kMostParts = 5'000;  // of the critical path that are listed
@@ -61,8 +65,8 @@ Panel timeline_panel(const State& s) {
   Panel p{.id = "timeline", .title = "Timeline", .kind = PanelKind::table};
   p.empty = "Shows what every device does in a step. Open a model and write a plan, as: devices 4 as data=4";
   p.rows_id = "lanes";
-  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"blocks", "Blocks", Unit::count},
-               {"work_us", "Work", Unit::microseconds}, {"idle", "Idle", Unit::microseconds},
+  p.columns = {{"name", "Devices"}, {"devices", "Count", Unit::count}, {"about", "Computes"}, {"blocks", "Blocks", Unit::count},
+               {"work_us", "Work", Unit::microseconds}, {"idle", "Idle"},
                {"peak_bytes", "Peak memory", Unit::bytes}, {"memory_bytes", "Device memory", Unit::bytes}};
   const Document* d = s.document();
   if (!d || !d->shown || !d->shown->evaluation) return p;
@@ -82,6 +86,7 @@ Panel timeline_panel(const State& s) {
     work += t.devices * t.compute;
     const bool over = t.peak.bytes() > t.capacity.count;
     row.cells = {cell(name), cell(t.devices, Unit::count),
+                 cell(stage_text(*e.made.graph, e.made.program, e.made.program.classes[c])),
                  cell(t.slots.size() + t.communication.size(), Unit::count), cell(us(t.compute), Unit::microseconds),
                  idle_cell(t.idle), cell(t.peak.bytes(), Unit::bytes, over ? Tone::bad : Tone::plain),
                  cell(t.capacity.count, Unit::bytes)};

@@ -92,12 +92,12 @@ Panel traffic_panel(const State& s) {
     Json sizes = Json::array();
     for (const MessageSize& m : c.messages) sizes.push_back({{"bytes", m.bytes}, {"count", m.count}, {"first_us", m.first_us}, {"last_us", m.last_us}});
     TableRow row{.id = std::to_string(k)};
-    row.cells = {cell(c.kind), cell(c.over), cell(c.devices), cell(c.groups, Unit::count), cell(c.size, Unit::count),
+    row.cells = {cell(c.kind), cell(among(c)), cell(c.devices), cell(c.groups, Unit::count), cell(c.size, Unit::count),
                  cell(c.count, Unit::count), cell(c.bytes, Unit::bytes), cell(c.level_name),
                  cell(c.busy_us, Unit::microseconds), exposed(c), cell(c.first_us, Unit::microseconds),
                  cell(c.last_us, Unit::microseconds), cell(c.classes), cell(c.sent, Unit::bytes),
                  {std::move(sizes), ""}, {c.members, shortened(join(c.members, " | "), 60)}};
-    row.command = print(Invocation{"select", {{"communicator", c.kind + " over " + c.over}}});
+    row.command = print(Invocation{"select", {{"communicator", join(c.names, "\n")}}});
     row.selected = marked.communicator(c);
     p.rows.push_back(std::move(row));
   }

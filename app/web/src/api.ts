@@ -112,7 +112,7 @@ interface Done {
 export const api = {
   panels: async () => (await get<{ panels: PanelInfo[] }>("api/panels")).value.panels,
   panel: (id: string) => get<Panel>(`api/panels/${encodeURIComponent(id)}?full`),
-  samples: () => get<Panel>("api/samples"),
+  notices: async () => (await get<{ notices: Diagnostic[] }>("api/notices")).value.notices,
   commands: async () => (await get<{ commands: Command[] }>("api/commands")).value.commands,
   canvases: async () => (await get<{ canvases: CanvasInfo[] }>("api/canvases")).value.canvases,
   selection: () => get<Selection>("api/selection"),
@@ -122,6 +122,12 @@ export const api = {
     const answer = await send(`api/canvases/${encodeURIComponent(canvas)}`);
     if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
     return new Uint8Array(await answer.arrayBuffer());
+  },
+  // A file as the command `export` writes it.
+  exported: async (name: string, how: Record<string, string>): Promise<Blob> => {
+    const answer = await send(`api/exports/${encodeURIComponent(name)}?${new URLSearchParams(how)}`);
+    if (!answer.ok) throw failed(answer.status, await answer.json().catch(() => ({})));
+    return answer.blob();
   },
   choices: async (command: string, argument: string) =>
     (

@@ -1,7 +1,7 @@
 // The page as a whole: puts panels and canvases into their docks, asks for what can be seen when the session has
 // changed, and runs the commands that come from everywhere. It knows no panel and no canvas but by the lists of the
 // server.
-import { api, Away, type Fresh, Refusal } from "./api";
+import { api, Away, Refusal } from "./api";
 import { CanvasView } from "./canvas_view";
 import { Commands, type Typed } from "./commands";
 import { ContextMenu } from "./context_menu";
@@ -14,6 +14,7 @@ import { PanelView } from "./panel_view";
 import { PlaceNote } from "./place_note";
 import { chips } from "./render/chips";
 import { quoted } from "./render/form";
+import { StartPage } from "./start_page";
 import type { CanvasInfo, Panel, PanelInfo, Selection } from "./types";
 import { View } from "./view_state";
 
@@ -35,6 +36,7 @@ export class App {
   private above = ""; // the panel whose figures are always seen
   readonly canvases = new Map<string, CanvasView>();
   readonly docks = new Map<string, Dock>();
+  private readonly startPage = new StartPage();
   private readonly splitters: Splitter[] = [];
   private readonly top = h("div", { class: "top" });
   private readonly offline = h("p", { class: "offline", hidden: true, role: "alert" });
@@ -56,15 +58,17 @@ export class App {
   private started = false;
 
   async start(root: HTMLElement): Promise<void> {
-    const [panels, canvases, samples] = await Promise.all([api.panels(), api.canvases(), api.samples()]);
+    const [panels, canvases] = await Promise.all([api.panels(), api.canvases()]);
     this.applyTheme();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw());
     const grid = h("main", { class: "docks" });
     const narrow = innerWidth < 1300;
     for (const [name, label] of Object.entries(docks)) this.docks.set(name, new Dock(name, label, this.view));
-    this.addCentre(canvases, samples);
+    this.addCentre(canvases);
     this.above = panels.find((p) => p.side === "top")?.id ?? "";
-    for (const p of panels) if (p.side !== "top") this.addPanel(p, dockOf(p, panels));
+    for (const p of panels)
+      if (p.side === "start") this.addStart(p);
+      else if (p.side !== "top") this.addPanel(p, dockOf(p, panels));
     this.splitters.push(
       new Splitter("left", true, narrow ? 210 : 250, 1, grid, this.view),
       new Splitter("right", true, narrow ? 270 : 340, -1, grid, this.view),
@@ -104,9 +108,9 @@ export class App {
     const remembered = this.view.state.front.centre;
     for (const d of this.docks.values()) d.restore();
     const drawn = canvases.find((c) => c.model);
-    if (this.selection.document === 0) this.docks.get("centre")?.bring("start", false);
-    else if (drawn && !this.view.fromAddress && (!remembered || remembered === "start"))
-      this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? "start", false);
+    if (this.selection.document === 0) this.docks.get("centre")?.bring(StartPage.tab, false);
+    else if (drawn && !this.view.fromAddress && (!remembered || remembered === StartPage.tab))
+      this.docks.get("centre")?.bring(this.canvases.get(drawn.id)?.tab ?? StartPage.tab, false);
     this.view.write(false); // the first step back in the history shows what is seen now
     this.started = true;
   }
@@ -125,7 +129,7 @@ export class App {
     seen();
   }
 
-  private addCentre(canvases: CanvasInfo[], samples: Fresh<Panel>): void {
+  private addCentre(canvases: CanvasInfo[]): void {
     const centre = this.docks.get("centre");
     for (const c of canvases) {
       const view = new CanvasView(c, {
@@ -153,36 +157,32 @@ export class App {
         focus: () => view.focus(),
       });
     }
-    const start = new PanelView("start", "Start", this.panelHost());
-    start.show(samples);
-    const lead = h(
-      "p",
-      { class: "lead" },
-      "Open a sample with Enter or a double click, or drop files here: " +
-        "a model (.pt2), with its plan (.plan) or without.",
-    );
     centre?.add({
-      id: "start",
+      id: StartPage.tab,
       title: "Start",
-      element: h("div", { class: "start" }, lead, start.element),
-      shown: () => undefined,
-      focus: () => start.focus(),
+      element: this.startPage.element,
+      shown: () => void this.refresh(),
+      focus: () => this.startPage.focus(),
     });
+  }
+
+  private addStart(p: PanelInfo): void {
+    const view = new PanelView(p.id, p.title, this.panelHost(), StartPage.tab);
+    this.panels.set(p.id, view);
+    this.startPage.add(view);
   }
 
   private addPanel(p: PanelInfo, dock: string): void {
     const view = new PanelView(p.id, p.title, this.panelHost());
     this.panels.set(p.id, view);
-    this.docks.get(dock)?.add(
-      {
-        id: p.id,
-        title: p.title,
-        element: h("div", { class: "holder" }, view.element),
-        shown: () => void this.refresh(),
-        focus: () => view.focus(),
-      },
-      p.side === "start",
-    );
+    const tab = {
+      id: p.id,
+      title: p.title,
+      element: h("div", { class: "holder" }, view.element),
+      shown: () => void this.refresh(),
+      focus: () => view.focus(),
+    };
+    this.docks.get(dock)?.add(tab, p.shown);
   }
 
   // What can be done with what the line selects.
@@ -221,9 +221,19 @@ export class App {
     return [...this.docks.values()].find((d) => d.tabs.some((t) => t.id === id));
   }
 
+  canvasInFront(): CanvasView | undefined {
+    const front = this.docks.get("centre")?.front?.id;
+    return [...this.canvases.values()].find((c) => c.tab === front);
+  }
+
+  // A panel, or a tab.
   goTo(id: string): void {
-    this.dockOf(id)?.bring(id, true);
-    this.dockOf(id)?.focus();
+    const panel = this.panels.get(id);
+    const tab = panel?.tab ?? id;
+    const dock = this.dockOf(tab);
+    dock?.bring(tab, true);
+    panel?.focus();
+    if (!dock?.hasFocus) dock?.focus();
   }
 
   // Everything that can be seen, of the newest state. Changes that come meanwhile are one more time.
@@ -265,10 +275,11 @@ export class App {
 
   private async show(): Promise<void> {
     const seen = [...this.panels.values()].filter((p) => this.dockOf(p.tab)?.front?.id === p.tab);
-    const [commands, canvases, selection, figures, ...panels] = await Promise.all([
+    const [commands, canvases, selection, notices, figures, ...panels] = await Promise.all([
       api.commands(),
       api.canvases(),
       api.selection(),
+      api.notices(),
       api.panel(this.above),
       ...seen.map((p) => api.panel(p.id)),
     ]);
@@ -286,6 +297,8 @@ export class App {
       const fresh = panels[i];
       if (fresh) view.show(fresh);
     });
+    this.startPage.fit();
+    this.messages.tell(notices);
     // A selection that others make, or that comes late, does not move the cursor of a person who types here.
     const now = this.selection;
     if (now.statement > 0 && now.asked !== before.asked)
@@ -300,17 +313,17 @@ export class App {
 
   // What is above everything is in sight already: it takes the focus alone.
   private toFront(front: Selection["front"]): void {
-    const tab = front.canvas ? this.canvases.get(front.canvas)?.tab : front.panel;
-    if (tab && this.dockOf(tab)) this.goTo(tab);
+    const id = front.canvas ? this.canvases.get(front.canvas)?.tab : this.panels.get(front.panel)?.id;
+    if (id) this.goTo(id);
     else this.top.querySelector("button")?.focus();
   }
 
   private documentChanged(document: number, canvases: CanvasInfo[]): void {
     const centre = this.docks.get("centre");
     if (!this.started || !centre) return;
-    if (document === 0) centre.bring("start", false);
-    else if (centre.front?.id === "start")
-      centre.bring(this.canvases.get(canvases[0]?.id ?? "")?.tab ?? "start", false);
+    if (document === 0) centre.bring(StartPage.tab, false);
+    else if (centre.front?.id === StartPage.tab)
+      centre.bring(this.canvases.get(canvases[0]?.id ?? "")?.tab ?? StartPage.tab, false);
   }
 
   private showFigures(p: Panel): void {
@@ -332,6 +345,13 @@ export class App {
     else delete this.view.state.theme;
     this.view.changed(false);
     this.redraw();
+  }
+
+  resetLayout(): void {
+    this.view.reset();
+    for (const s of this.splitters) s.apply();
+    for (const d of this.docks.values()) d.reset();
+    if (this.selection.document === 0) this.docks.get("centre")?.bring(StartPage.tab, false);
   }
 
   private applyTheme(): void {

@@ -71,8 +71,14 @@ export class CanvasView {
   get tab(): string {
     return `canvas-${this.info.id}`; // a panel may have the same name
   }
+  get id(): string {
+    return this.info.id;
+  }
   get title(): string {
     return this.info.title;
+  }
+  get twin(): string {
+    return this.info.twin;
   }
 
   focus(): void {
@@ -309,15 +315,10 @@ export class CanvasView {
     media.addEventListener("change", () => (this.drawSoon(), this.watchRatio()), { once: true });
   }
 
-  // What is seen, as a file.
-  async png(): Promise<Blob | null> {
-    this.draw();
-    return new Promise((done) => this.picture.toBlob(done, "image/png"));
-  }
-  svg(): Blob | null {
+  // What is seen, as an export asks for it; null: nothing is drawn here.
+  seen(): { view: string; size: string } | null {
     if (!this.module || !this.scene || !this.model) return null;
-    return new Blob([this.module.UTF8ToString(this.module._scene_svg(this.scene, this.host.dark() ? 1 : 0))], {
-      type: "image/svg+xml",
-    });
+    const size = `${this.element.clientWidth}x${this.element.clientHeight}`;
+    return { view: this.module.UTF8ToString(this.module._scene_view(this.scene)), size };
   }
 }

@@ -25,6 +25,7 @@ export class Dock {
   private readonly pane = h("div", { class: "pane" });
   private readonly tools = h("div", { class: "tools" });
   readonly tabs: Tab[] = [];
+  private readonly behind = new Set<string>(); // tabs that are not there until somebody asks for them
   front: Tab | null = null;
 
   constructor(
@@ -42,7 +43,7 @@ export class Dock {
     this.element = h("div", { class: `dock ${name}` }, h("div", { class: "head" }, this.bar, this.tools), this.pane);
   }
 
-  add(tab: Tab, hidden = false): void {
+  add(tab: Tab, shown = true): void {
     const pane = `pane-${this.name}-${tab.id}`;
     tab.element.id = pane;
     tab.element.setAttribute("role", "tabpanel");
@@ -59,7 +60,8 @@ export class Dock {
       },
       tab.title,
     );
-    button.hidden = hidden;
+    button.hidden = !shown;
+    if (!shown) this.behind.add(tab.id);
     tab.element.setAttribute("aria-labelledby", button.id);
     this.tabs.push(tab);
     this.bar.append(button);
@@ -81,7 +83,9 @@ export class Dock {
     });
     for (const t of this.tabs) t.element.hidden = t !== tab;
     this.tools.replaceChildren();
-    if (changed) {
+    const asked = this.behind.has(id) && !this.view.state.tabs.includes(id);
+    if (asked) this.view.state.tabs.push(id);
+    if (changed || asked) {
       this.view.state.front[this.name] = id;
       this.view.changed(step);
     }
@@ -104,9 +108,18 @@ export class Dock {
 
   // As the address says, else as it is, else the first.
   restore(): void {
+    this.tabs.forEach((t, i) => {
+      (this.bar.children[i] as HTMLElement).hidden = this.behind.has(t.id) && !this.view.state.tabs.includes(t.id);
+    });
     const wanted = this.view.state.front[this.name] ?? this.front?.id;
-    const tab = this.tabs.find((t) => t.id === wanted) ?? this.tabs[0];
+    const tab = this.tabs.find((t) => t.id === wanted) ?? this.tabs.find((t) => !this.behind.has(t.id));
     if (tab) this.bring(tab.id, false);
+  }
+
+  // As the state says, which is new: else the first.
+  reset(): void {
+    this.front = null;
+    this.restore();
   }
 
   private onKey(event: KeyboardEvent): void {

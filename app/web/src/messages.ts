@@ -1,9 +1,9 @@
-// What was refused, above the panels, until it is put away, with a button for each thing that takes its reason away. What is
-// being sent is there too, until it has arrived.
-import type { Refusal } from "./api";
+// What was refused, above the panels, until it is put away, with a button for each thing that takes its reason away; what
+// the session has to tell, until it is settled there or put away here; and what is being sent, until it has arrived.
+import { Refusal } from "./api";
 import { h } from "./dom";
 import { signOf } from "./render/chips";
-import type { Severity, Tone } from "./types";
+import type { Diagnostic, Severity, Tone } from "./types";
 
 const most = 4;
 const tones: Record<Severity, Tone> = { error: "bad", warning: "warning", note: "plain" };
@@ -37,6 +37,8 @@ export class Messages {
     hidden: true,
   });
   private rows: HTMLElement[] = [];
+  private told: HTMLElement[] = [];
+  private readonly putAway = new Set<string>(); // of what the session tells
   private readonly sending: HTMLElement[] = [];
 
   constructor(private readonly run: (line: string) => void) {}
@@ -46,6 +48,19 @@ export class Messages {
       const others = this.rows.filter((r) => r.dataset.said !== row.dataset.said); // what is said again stands there once
       this.rows = [row, ...others].slice(0, most);
     }
+    this.show();
+  }
+
+  // What the session has to tell now.
+  tell(all: Diagnostic[]): void {
+    const wanted = all.filter((n) => !this.putAway.has(n.said)).slice(0, most);
+    if (wanted.map((n) => n.said).join("\n") === this.told.map((r) => r.dataset.said).join("\n")) return;
+    const drop = (row: HTMLElement) => {
+      this.putAway.add(row.dataset.said ?? "");
+      this.told = this.told.filter((r) => r !== row);
+      this.show();
+    };
+    this.told = messageRows(new Refusal(wanted, ""), this.run, drop);
     this.show();
   }
 
@@ -70,7 +85,7 @@ export class Messages {
   }
 
   private show(): void {
-    const all = [...this.sending, ...this.rows];
+    const all = [...this.sending, ...this.rows, ...this.told];
     this.element.replaceChildren(...all);
     this.element.hidden = all.length === 0;
   }

@@ -1,6 +1,7 @@
-// What the page does itself: colours, palette, links, exports, going to panels. All else is the session's.
+// What the page does itself: colours, palette, links, downloads, going to panels. All else is the session's.
 import { api } from "./api";
 import type { App } from "./app";
+import type { CanvasView } from "./canvas_view";
 import type { OwnCommand } from "./commands";
 import { copyText, h } from "./dom";
 import { Overlay } from "./overlay";
@@ -9,8 +10,12 @@ import { Table } from "./render/table";
 import { showSessions } from "./session_list";
 import type { CanvasInfo, Panel } from "./types";
 
-function save(blob: Blob | null, name: string): void {
-  if (!blob) return;
+interface Wanted {
+  name: string; // of the file: what it is of, and the ending
+  how: Record<string, string>;
+}
+
+function save(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   h("a", { href: url, download: name }).click();
   URL.revokeObjectURL(url);
@@ -77,30 +82,32 @@ async function share(): Promise<void> {
   input.select();
 }
 
-function exports(app: App): OwnCommand[] {
-  return [...app.canvases.entries()].flatMap(([id, canvas]) => {
-    const reason = () => (app.dockOf(canvas.tab)?.front?.id === canvas.tab ? "" : "it is not in front");
-    return [
-      {
-        id: `${id}.png`,
-        title: `Export as PNG: ${canvas.title}`,
-        menu: "View",
-        keys: "",
-        about: "A picture of what is seen",
-        reason,
-        run: () => void canvas.png().then((b) => save(b, `${id}.png`)),
-      },
-      {
-        id: `${id}.svg`,
-        title: `Export as SVG: ${canvas.title}`,
-        menu: "View",
-        keys: "",
-        about: "A vector picture of what is seen",
-        reason,
-        run: () => save(canvas.svg(), `${id}.svg`),
-      },
-    ];
-  });
+// A file that the session makes of the canvas in front.
+function download(app: App, kind: string, title: string, about: string, what: (c: CanvasView) => Wanted): OwnCommand {
+  const reason = () => (app.canvasInFront() ? "" : "no picture is in front");
+  const run = async () => {
+    const canvas = app.canvasInFront();
+    if (!canvas) return;
+    const { name, how } = what(canvas);
+    save(await api.exported(name, { colours: app.dark() ? "dark" : "light", ...how }), name);
+  };
+  const go = () => void app.commands.guarded(run);
+  return { id: `download.${kind}`, title: `Download ${title}`, menu: "File", keys: "", about, reason, run: go };
+}
+
+function downloads(app: App): OwnCommand[] {
+  const seen = (ending: string) => (c: CanvasView) => ({ name: `${c.id}.${ending}`, how: c.seen() ?? { view: "yes" } });
+  const whole = (ending: string) => (c: CanvasView) => ({ name: `${c.id}.${ending}`, how: {} });
+  const rows = (c: CanvasView) => ({ name: `${c.twin}.csv`, how: {} });
+  const part = "What is seen of the picture in front, with a caption";
+  const all = "The whole of the picture in front, with a caption";
+  return [
+    download(app, "png", "as PNG", part, seen("png")),
+    download(app, "svg", "as SVG", part, seen("svg")),
+    download(app, "whole_png", "the whole as PNG", all, whole("png")),
+    download(app, "whole_svg", "the whole as SVG", all, whole("svg")),
+    download(app, "csv", "rows as CSV", "All rows of the picture in front", rows),
+  ];
 }
 
 function nextDock(app: App, step: number): void {
@@ -111,17 +118,18 @@ function nextDock(app: App, step: number): void {
 }
 
 export function ownCommands(app: App): OwnCommand[] {
-  const goTo = [...app.canvases.values(), ...app.panels.values()].map((v) => ({
-    id: `view.${v.tab}`,
-    title: `Go to ${v.title}`,
+  const canvases = [...app.canvases.values()].map((c) => ({ id: c.tab, title: c.title }));
+  const goTo = [...canvases, ...app.panels.values()].map(({ id, title }) => ({
+    id: `view.${id}`,
+    title: `Go to ${title}`,
     menu: "View",
     keys: "",
     about: "Brings it to the front and goes into it",
-    run: () => app.goTo(v.tab),
+    run: () => app.goTo(id),
   }));
   return [
     ...goTo,
-    ...exports(app),
+    ...downloads(app),
     {
       id: "view.next",
       title: "Next pane",
@@ -137,6 +145,14 @@ export function ownCommands(app: App): OwnCommand[] {
       keys: "Shift+F6",
       about: "Goes back to the dock before",
       run: () => nextDock(app, -1),
+    },
+    {
+      id: "view.reset",
+      title: "Reset layout",
+      menu: "View",
+      keys: "",
+      about: "Tabs and sizes as they were at first",
+      run: () => app.resetLayout(),
     },
     {
       id: "view.theme",

@@ -8,6 +8,7 @@ import { chips } from "./render/chips";
 import { Form } from "./render/form";
 import { Script, type ScriptHost } from "./render/script";
 import { Table } from "./render/table";
+import { Text } from "./render/text";
 import type { Panel, PanelKind } from "./types";
 
 export interface PanelHost extends ScriptHost {
@@ -31,6 +32,7 @@ export class PanelView {
     readonly id: string,
     readonly title: string,
     private readonly host: PanelHost,
+    readonly tab = id, // whose tab it is, or a part of
   ) {
     this.element = h(
       "section",
@@ -40,10 +42,6 @@ export class PanelView {
       this.empty,
       this.place,
     );
-  }
-
-  get tab(): string {
-    return this.id;
   }
 
   get script(): Script | null {
@@ -101,6 +99,8 @@ export class PanelView {
         return new Script(this.title, this.host);
       case "chart":
         return new Chart(this.title);
+      case "facts":
+        return new Text(this.title);
       default:
         return null;
     }

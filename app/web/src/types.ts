@@ -72,7 +72,7 @@ export interface Panel {
   columns?: Column[];
   rows?: Row[];
   fields?: Field[];
-  text?: string;
+  text?: string; // of a script; of facts, what is there to be copied
   marks?: Mark[];
   notes?: { line: number; text: string }[]; // what lines do
   ghosts?: Ghost[];

@@ -7,6 +7,7 @@ import { debounced } from "./dom";
 export interface ViewState {
   v: 1;
   front: Record<string, string>; // by dock: the tab in front
+  tabs: string[]; // that were asked for, of those that are not there at first
   sizes: Record<string, number>; // by splitter: pixels
   canvas: Record<string, unknown>; // by canvas: its own view
   theme?: "dark" | "light";
@@ -15,7 +16,7 @@ export interface ViewState {
 const longestLink = 30_000; // characters; browsers take longer addresses, what they are sent through may not
 
 function empty(): ViewState {
-  return { v: 1, front: {}, sizes: {}, canvas: {} };
+  return { v: 1, front: {}, tabs: [], sizes: {}, canvas: {} };
 }
 
 function record<T>(value: unknown, fits: (v: unknown) => boolean): Record<string, T> {
@@ -29,6 +30,7 @@ export function parse(json: string): ViewState {
     const read = JSON.parse(json) as Partial<ViewState>;
     if (read.v !== 1) return out;
     out.front = record(read.front, (v) => typeof v === "string");
+    out.tabs = Array.isArray(read.tabs) ? read.tabs.filter((t) => typeof t === "string") : [];
     out.sizes = record(read.sizes, (v) => typeof v === "number" && Number.isFinite(v));
     out.canvas = record(read.canvas, (v) => typeof v === "object");
     if (read.theme === "dark" || read.theme === "light") out.theme = read.theme;
@@ -73,6 +75,12 @@ export class View {
     if (short === this.link) return;
     this.link = short;
     this.writeSoon();
+  }
+
+  // Tabs and sizes as at first. What of the canvases is looked at stays.
+  reset(): void {
+    this.state = { ...this.state, ...empty(), canvas: this.state.canvas };
+    this.changed(true);
   }
 
   // `step`: the browser's back goes to the state before.

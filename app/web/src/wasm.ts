@@ -19,7 +19,6 @@ export interface Module {
   _scene_tooltip(scene: number): number;
   _scene_view(scene: number): number;
   _scene_set_view(scene: number, json: number): void;
-  _scene_svg(scene: number, dark: number): number;
   _scene_moves(scene: number, x: number, y: number): number;
 }
 

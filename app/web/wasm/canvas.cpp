@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "viz/canvas/imgui_host.h"
-#include "viz/canvas/svg.h"
 #include "viz/scenes/scenes.h"
 
 using namespace planscope::viz;
@@ -168,13 +167,5 @@ int scene_image_height() { return image() ? image()->height : 0; }
 const char* scene_tooltip(int id) { return given(lines(scenes().at(id).scene->tooltip())); }
 const char* scene_view(int id) { return given(scenes().at(id).scene->view()); }
 void scene_set_view(int id, const char* json) { scenes().at(id).scene->set_view(json); }
-
-const char* scene_svg(int id, int dark) {
-  const Hosted& h = scenes().at(id);
-  Canvas canvas;
-  canvas.fill(area(h.size), theme(dark).background);
-  h.scene->draw(canvas, area(h.size), theme(dark));
-  return given(to_svg(canvas.list(), h.size, {}));
-}
 
 }  // extern "C"

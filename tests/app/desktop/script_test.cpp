@@ -124,7 +124,7 @@ TEST_CASE_METHOD(WindowFixture, "a list of completions that is out of date takes
   run("replace 1 \"devices 4 as data=4\"");  // by somebody else
   QTest::keyClick(list.isVisible() ? &list : static_cast<QWidget*>(&editor()), Qt::Key_Return);
   settle();
-  CHECK(editor().text() == "devices 4 as data=4\ntrans * batch by data\ntran\n");
+  CHECK(editor().text().toStdString() == "devices 4 as data=4\ntrans * batch by data\ntran\n\n");
   type_at_end(editor(), "trans");  // is a word as it stands
   CHECK_FALSE(list.isVisible());
 }

@@ -9,6 +9,7 @@
 #include <QMenu>
 #include <QMenuBar>
 #include <QMimeData>
+#include <QPlainTextEdit>
 #include <QTest>
 #include <QTextBlock>
 #include <QUrl>
@@ -196,8 +197,22 @@ TEST_CASE_METHOD(WindowFixture, "the start page opens a sample with a plan, and 
   const auto row =
       std::find_if(rows.begin(), rows.end(), [](const auto& r) { return r.id.ends_with("gpt2_tiny-1f1b.plan"); });
   REQUIRE(row != rows.end());
-  run(row->command);
+  const std::string open = row->command;
+  run(open);
   CHECK(chip("verdict") == "Verdict ✓ equivalent");
+  run("close");
+  const PanelView* recent = window->findChild<PanelView*>("panel.start.recent");
+  REQUIRE(recent != nullptr);
+  CHECK(recent->isVisible());
+  CHECK(recent->panel()->rows[0].cells[1].text == "gpt2_tiny-1f1b.plan");
+  const PanelView* drafts = window->findChild<PanelView*>("panel.start.drafts");
+  REQUIRE(drafts != nullptr);
+  CHECK_FALSE(drafts->isVisible());
+  const auto* program = window->findChild<QPlainTextEdit*>("start.own_model");
+  REQUIRE(program != nullptr);
+  CHECK(program->isVisible());
+  CHECK(program->toPlainText().contains("torch.export.save(program, "));
+  run(open);
   CHECK(window->actions_list().sheet().rows.size() >= window->actions_list().all().size());
   trigger("help.sheet");
   QWidget* sheet = window->findChild<QWidget*>("sheet");

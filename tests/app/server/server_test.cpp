@@ -36,7 +36,7 @@ TEST_CASE("without the token there is nothing", "[server]") {
   Fixture f;
   for (const char* path :
        {"/", "/index.html", "/api", "/api/panels", "/api/panels/chips", "/api/commands", "/api/events", "/api/canvases",
-        "/api/canvases/timeline", "/api/selection", "/api/nothing", "/nothing", "/../../etc/passwd"}) {
+        "/api/canvases/timeline", "/api/exports/timeline.svg", "/api/selection", "/api/nothing", "/nothing", "/../../etc/passwd"}) {
     INFO(path);
     CHECK(f.client.get(path, {{"Authorization", ""}}).status == 401);
     CHECK(f.client.get(path, {{"Authorization", "token wrong"}}).status == 401);
@@ -157,6 +157,41 @@ TEST_CASE("canvas models have a tag, and are sent again only when they have chan
   CHECK(f.client.get("/api/canvases").json()["canvases"][0]["model"] != listed[0]["model"]);
 }
 
+TEST_CASE("an export is answered as the command writes it, and no file is written", "[server]") {
+  Fixture f;
+  CHECK(f.client.get("/api/exports/timeline.svg").status == 409);  // nothing is open
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  f.client.post("/api/commands", {{"id", "text"}, {"arguments", {{"text", kPlan}}}});
+  CHECK(f.client.panel("chips")["verdict"] == "equivalent");
+  const auto exported = [&](const std::string& name, const std::string& how) {
+    const std::string file = f.scratch.file("uploads/" + name);
+    const std::string what = name.substr(0, name.find('.'));
+    std::filesystem::create_directories(f.scratch.file("uploads"));
+    REQUIRE(f.client.run("export " + what + " \"" + file + "\" overwrite=yes" + how).status == 200);
+    return testing::read_file_text(file);
+  };
+  const Reply svg = f.client.get("/api/exports/timeline.svg");
+  REQUIRE(svg.status == 200);
+  CHECK(svg.header("content-type") == "image/svg+xml");
+  CHECK(svg.header("content-disposition") == "attachment; filename=\"timeline.svg\"");
+  CHECK(svg.body.find("gpt2_tiny · plan on dgx-h100x1 · step ") != std::string::npos);
+  CHECK(svg.body == exported("timeline.svg", ""));
+  CHECK(f.client.get("/api/exports/graph.png?colours=dark").body == exported("graph.png", " colours=dark"));
+  CHECK(f.client.get("/api/exports/timeline.csv").body == exported("timeline.csv", ""));
+  CHECK(f.client.get("/api/exports/cluster.json").body == exported("cluster.json", ""));
+  // What one page looks at is its own: the session's view stays.
+  const std::string looked = "/api/exports/timeline.svg?size=900x400&view=";
+  const Reply mine = f.client.get(looked + "%7B%22from_us%22%3A10%2C%22to_us%22%3A20%7D");
+  REQUIRE(mine.status == 200);
+  CHECK(mine.body != f.client.get(looked + "yes").body);
+  REQUIRE(f.client.run("view timeline from_us=10 to_us=20").status == 200);
+  CHECK(mine.body == f.client.get(looked + "yes").body);
+  CHECK(f.client.get(looked + "%7Bno+view").status == 200);
+  CHECK(f.client.get("/api/exports/timeline.svg?size=1x1&view=yes").status == 409);
+  for (const char* name : {"timelin.svg", "timeline", "..%2f..%2fa.svg", ""})
+    CHECK(f.client.get(std::string("/api/exports/") + name).status == 409);
+}
+
 TEST_CASE("events tell of changes, and of those that a client has missed", "[server]") {
   Fixture f;
   const std::string now = f.client.event();
@@ -203,6 +238,18 @@ TEST_CASE("files are uploaded whole or not at all", "[server]") {
       left, [](const std::string& name) { return name.ends_with(".part"); });  // of a connection that the end has cut
   std::sort(left.begin(), left.end());
   CHECK(left == std::vector<std::string>{"my plan-2.plan", "my plan.plan"});
+}
+
+TEST_CASE("a plan alone opens no model that may not be named", "[server]") {
+  Fixture f;
+  const testing::Scratch outside;
+  std::filesystem::copy(kModel, outside.file("m.pt2"));
+  const std::string path = f.client.send("PUT", "/api/files/a.plan", kPlan).json()["path"];
+  REQUIRE(f.server->run({"open", {{"model", outside.file("m.pt2")}, {"plan", path}}}).ok());
+  REQUIRE(f.client.run("close").status == 200);
+  const Reply refused = f.client.run("open plan=\"" + path + "\"");
+  CHECK(refused.status == 409);
+  CHECK(refused.body.find("is not below a folder that is served") != std::string::npos);
 }
 
 TEST_CASE("requests that are none, and too large ones, are answered and end the connection", "[server]") {
@@ -407,6 +454,10 @@ TEST_CASE("a session that is ended is gone, and what was not kept in it is offer
   CHECK(f.client.get("/api/events?session=2").status == 410);
   CHECK(f.client.get("/api/sessions").json()["sessions"].size() == 1);
   REQUIRE(f.client.post("/api/refresh", Json::object()).status == 200);
+  const Json told = f.client.get("/api/notices").json()["notices"];
+  REQUIRE(told.size() == 1);
+  CHECK(told[0]["severity"] == "note");
+  CHECK(told[0]["offers"].size() == 2);
   const Json left = f.client.panel("drafts")["rows"];
   REQUIRE(left.size() == 1);
   REQUIRE(f.client.run("restore " + left[0]["draft"].dump()).status == 200);

@@ -59,6 +59,10 @@ TEST_CASE("a line of the plan offers what rows of the grid can do, and each offe
   REQUIRE(change != nullptr);
   CHECK(change->asks);
   CHECK(value_now(s.state(), *parse_begun(change->command), "statement") == "trans * batch by mb, data");
+  for (const char* line : {"four", "-1", "0", "99", "99999999999999999999", ""}) {  // as somebody writes it
+    CHECK(value_now(s.state(), {"replace", {{"line", line}, {"seen", "1"}}}, "statement") == "");
+    CHECK(complete_value(s.state(), {"change", {{"line", line}, {"part", "value"}, {"seen", line}}}, "value", "x", 1).items.empty());
+  }
   CHECK(find(offers(s.state(), "select statement=1"), "Move it up") == nullptr);
   CHECK(find(offers(s.state(), "select statement=6"), "Move it down") == nullptr);
 }

@@ -215,7 +215,9 @@ TEST_CASE("the grid and the text are one document") {
     CHECK(text_of(grid) == text_of(text));
     grid.wait();
     text.wait();
-    CHECK(panel(grid, "constraints") == panel(text, "constraints"));
+    Json by_grid = panel(grid, "constraints"), by_text = panel(text, "constraints");
+    by_grid.erase("seen"), by_text.erase("seen");  // each session numbers its own texts
+    CHECK(by_grid == by_text);
     must(grid, "drop");
     CHECK(text_of(grid) == plan);
   }

@@ -2,6 +2,7 @@
 // that each panel marks, and the same for canvases.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "app/session/canvases/canvases.h"
@@ -204,6 +205,48 @@ TEST_CASE("what was measured, compared and profiled is marked where the selectio
   }
 }
 
+TEST_CASE("a row of what was measured or profiled selects what it is about, and is marked then") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  const auto row = [&](const char* id, std::size_t k) {
+    return make_panel(id, with_measurements(s.state()))->rows.at(k);
+  };
+  const auto select = [&](const char* id, std::size_t k) {
+    const std::string command = row(id, k).command;
+    INFO(id << " " << k << ": " << command);
+    REQUIRE(!command.empty());
+    must(s, command);
+    s.wait();
+    CHECK(row(id, k).selected);
+  };
+  std::set<std::string> seen;
+  const Panel measured = *make_panel("measured", with_measurements(s.state()));
+  for (std::size_t k = 0; k < measured.rows.size(); ++k) {
+    const std::string by = measured.rows[k].cells[0].text;
+    if ((by == "class" || by == "task" || by == "operators") && seen.insert(by).second) select("measured", k);
+  }
+  CHECK(seen.size() == 3);
+  select("profile", 0);
+}
+
+TEST_CASE("side by side, memory is of the lane of the draft that needs most") {
+  const planscope::testing::Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  must(s, "keep");
+  s.wait();
+  must(s, "compare 1");
+  s.wait();
+  for (const TableRow& r : make_panel("beside", s.state())->rows) {
+    INFO(r.id);
+    CHECK(r.command.starts_with("select lane=") == (r.id == "peak" || r.id == "weights" || r.id == "optimizer" || r.id == "gradients" || r.id == "activations" || r.id == "messages"));
+    if (!r.command.empty()) must(s, r.command);
+  }
+}
+
 TEST_CASE("a link of the cluster is selected by what is sent over it, and marked with it") {
   Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
   must(s, "open model=sample_models/gpt2_tiny.pt2");
@@ -224,6 +267,93 @@ TEST_CASE("a link of the cluster is selected by what is sent over it, and marked
   CHECK(links() == std::vector<std::string>{"link 0"});  // whose result is reduced
   must(s, "select operators=\"lm_head\"");
   CHECK(!planscope::testing::run(s, "select link=\"nothing\"").ok());
+}
+
+TEST_CASE("the timeline marks all that was found, until nothing is selected") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  const auto sought = [&] { return viz::parse_timeline_marks(timeline_marks(s.state())).find; };
+  CHECK(sought() == "");
+  must(s, "seek c_proj");
+  CHECK(sought() == "c_proj");
+  CHECK(!viz::parse_timeline_marks(timeline_marks(s.state())).found_operators.empty());
+  must(s, "seek_next");
+  CHECK(sought() == "c_proj");
+  must(s, "select none");
+  CHECK(sought() == "");
+  must(s, "seek_next");  // it is remembered
+  CHECK(sought() == "c_proj");
+  planscope::testing::write(s, "devices 2 as data=2\ntrans * batch by data\n");
+  s.wait();
+  CHECK(sought() == "");  // of another plan
+}
+
+TEST_CASE("the canvas of a comparison marks what is selected, in the lanes of every plan") {
+  const planscope::testing::Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  planscope::testing::write(s, "devices 2 as data=2\ntrans * batch by data\n");
+  must(s, "keep");
+  planscope::testing::write(s, kPlan);
+  s.wait();
+  must(s, "compare 1");
+  s.wait();
+  const auto marked_lanes = [&] {
+    const viz::TimelineModel m = *viz::decode_timeline(compare_model(s.state()));
+    const viz::MarkedBlocks marked = viz::marked_blocks(m, viz::parse_timeline_marks(compare_marks(s.state())));
+    std::vector<std::string> out;
+    for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l) {
+      const std::vector<viz::Stream>& streams = m.lanes[static_cast<std::size_t>(l)].streams;
+      bool some = false;
+      for (int k = 0; k < static_cast<int>(streams.size()); ++k)
+        some |= viz::marked_within(marked, l, k, 0, static_cast<int>(streams[static_cast<std::size_t>(k)].blocks.size())) > 0;
+      if (some) out.push_back(m.lanes[static_cast<std::size_t>(l)].name);
+    }
+    return out;
+  };
+  const std::string draft = s.state().document()->comparison->entries.at(0).name;
+  const std::string other = s.state().document()->comparison->entries.at(1).name;
+  CHECK(marked_lanes().empty());
+  must(s, "select operators=\"L[0].mlp\"");
+  std::vector<std::string> lanes = marked_lanes();
+  REQUIRE(lanes.size() == 2);  // where the draft runs it, and where the other plan does
+  CHECK(lanes[0] == draft + " · pipe=0");
+  CHECK(lanes[1].starts_with(other + " · "));
+  must(s, "select none");
+  const std::string lane = s.state().document()->shown->evaluation->made.program.classes.at(1).name;
+  must(s, "select time=0..100 lane=\"" + lane + "\"");
+  const viz::TimelineMarks marks = viz::parse_timeline_marks(compare_marks(s.state()));
+  REQUIRE(marks.time);
+  CHECK(marks.within == std::set<std::string>{draft + " · " + lane});
+  must(s, "align share");
+  CHECK(!viz::parse_timeline_marks(compare_marks(s.state())).time);  // the axis is not the step's
+}
+
+TEST_CASE("of communicators that are called alike each selects, marks and brushes itself alone") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  must(s, "open model=sample_models/t5_tiny.pt2 plan=sample_models/plans/t5_tiny-table6.plan");
+  s.wait();
+  const Panel all = traffic_panel(s.state());
+  std::set<std::string> commands;
+  for (std::size_t k = 0; k < all.rows.size(); ++k) {
+    const TableRow& row = all.rows[k];
+    INFO(row.command);
+    CHECK(commands.insert(row.command).second);
+    must(s, row.command);
+    const Panel now = traffic_panel(s.state());
+    for (std::size_t other = 0; other < now.rows.size(); ++other) CHECK(now.rows[other].selected == (other == k));
+    must(s, "brush selection=yes");
+    const Panel alone = traffic_panel(s.state());
+    REQUIRE(alone.rows.size() == 1);
+    CHECK(alone.rows[0].command == row.command);
+    CHECK(alone.rows[0].cells[2].text == row.cells[2].text);  // its devices
+    must(s, "brush");
+  }
+  must(s, "select communicator=\"all_reduce over tensor\"");  // all that are called so
+  const Panel now = traffic_panel(s.state());
+  CHECK(std::count_if(now.rows.begin(), now.rows.end(), [](const TableRow& r) { return r.selected; }) == 3);
 }
 
 TEST_CASE("the canvas of the timeline and the table of its blocks mark the same") {

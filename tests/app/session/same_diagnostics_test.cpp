@@ -1,11 +1,14 @@
-// A plan has the same diagnostics in a session as on the command line: the command line's own text cases, replayed.
+// A plan has the same diagnostics in a session as on the command line: the command line's own text cases, replayed, and what the
+// verbs say of every plan that is in a text case or beside the samples.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "app/session/session.h"
+#include "app/workbench/materials.h"
 #include "engine/base/text.h"
 #include "tests/app/session/scratch.h"
 
@@ -62,6 +65,70 @@ std::vector<Case> cases_of(const std::filesystem::path& file) {
   return out;
 }
 
+// A model, a plan and a cluster that somebody looks at together.
+struct Look {
+  std::string model, plan, text, cluster = "local";  // text: of a plan in the scratch folder
+  auto operator<=>(const Look&) const = default;
+};
+
+// Those of every command, whatever its verb.
+std::set<Look> looks_of(const std::filesystem::path& file) {
+  std::map<std::string, std::string> texts;
+  std::set<Look> out;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const std::vector<std::string> words = split(line, ' ');
+    if (line.starts_with("file ")) {
+      std::string& text = texts[words[1]];
+      text.clear();
+      for (const std::string& l : block(in)) text += l + "\n";
+    }
+    if (!line.starts_with("> ") || words.size() < 4 || !words[2].ends_with(".pt2")) continue;
+    const auto named = std::find(words.begin(), words.end(), "--cluster");
+    const bool on = named != words.end() && named + 1 != words.end() && !(named + 1)->starts_with("{tmp}");
+    for (std::size_t k = 3; k < words.size() && words[k].ends_with(".plan"); ++k) {
+      const bool scratch = words[k].starts_with("{tmp}/");
+      const std::string plan = scratch ? words[k].substr(6) : words[k];
+      if (scratch ? texts.contains(plan) : std::filesystem::exists(plan))
+        out.insert({words[2], plan, scratch ? texts[plan] : "", on ? *(named + 1) : "local"});
+    }
+  }
+  return out;
+}
+
+std::set<Look> looks_at_samples() {
+  std::set<Look> out;
+  for (const auto& plan : std::filesystem::directory_iterator("sample_models/plans")) {
+    const std::string name = plan.path().filename().string();
+    const std::string model = "sample_models/" + name.substr(0, name.find('-')) + ".pt2";
+    if (name.ends_with(".plan") && name.find("_tiny-") != std::string::npos && std::filesystem::exists(model))
+      out.insert({model, plan.path().string(), "", "dgx-h100x1"});
+  }
+  return out;
+}
+
+std::set<std::string> lines_of(const std::vector<Diagnostic>& all) {
+  std::set<std::string> out;
+  for (const Diagnostic& d : all) out.insert(to_string(d));
+  return out;
+}
+
+// What `simulate` and `verify` say of it on the command line; nothing: it has open arguments, so that they refuse it.
+std::optional<std::set<std::string>> said_by_verbs(const Look& l, const std::string& plan) {
+  const Result<plan::Plan> read = open_plan(plan, nullptr);
+  const Result<OpenModel> model = open_model(l.model, nullptr);
+  if (!read.ok() || !model.ok()) return lines_of(read.diagnostics);
+  const Result<Decided> decided = decide(model->graph, *read.value, {}, nullptr);
+  if (decided.value && !decided.has_errors() && !decided->decisions.complete) return std::nullopt;
+  const Result<Materials> m = open_materials(*model.value, *read.value, l.cluster, "verify", nullptr);
+  std::set<std::string> out = lines_of(read.diagnostics);
+  out.merge(lines_of(m.diagnostics));
+  if (!m.ok()) return out;
+  out.merge(lines_of(predict(*m.value).diagnostics));
+  out.merge(lines_of(failures_as_errors(verify(*m->result.graph, m->result.program))));
+  return out;
+}
+
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
     text.replace(at, from.size(), to);
@@ -104,4 +171,26 @@ TEST_CASE("a session says of a plan what the command line says") {
   }
   CHECK(seen > 15);
   CHECK(said > 8);
+}
+
+TEST_CASE("a session says of every plan in the text cases and of the samples what the verbs say") {
+  std::set<Look> all = looks_at_samples();
+  for (const auto& entry : std::filesystem::directory_iterator("tests/cases/cli")) all.merge(looks_of(entry.path()));
+  std::size_t seen = 0, said = 0;
+  for (const Look& l : all) {
+    if (!std::filesystem::exists(l.model)) continue;
+    const Scratch scratch;
+    const std::string plan = l.text.empty() ? l.plan : scratch.write(l.plan, l.text);
+    INFO(l.model << " " << l.plan << " on " << l.cluster << "\n" << l.text);
+    const std::optional<std::set<std::string>> expected = said_by_verbs(l, plan);
+    if (!expected) continue;
+    Session s({.workspace = "", .cluster = l.cluster});
+    if (!s.apply({"open", {{"model", l.model}, {"plan", plan}}}).ok()) continue;  // the file itself cannot be read
+    s.wait();
+    CHECK(lines_of(s.state().document()->latest->diagnostics) == *expected);
+    ++seen;
+    said += expected->size();
+  }
+  CHECK(seen > 100);
+  CHECK(said > 20);
 }

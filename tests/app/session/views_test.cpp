@@ -142,7 +142,9 @@ TEST_CASE("a link leads to the same panels and pictures in another session") {
   b.session.wait();
   for (const char* id : {"graph", "edges", "tensor", "tiles", "traffic", "views", "script"}) {
     INFO(id);
-    CHECK(b.panel(id) == a.panel(id));
+    Json there = b.panel(id), here = a.panel(id);
+    if (there.is_object()) there.erase("seen"), here.erase("seen");  // each session numbers its own texts
+    CHECK(there == here);
   }
   for (const char* canvas : {"graph", "tensor", "traffic"}) {
     const std::string name = canvas;

@@ -1,6 +1,7 @@
 // The page by the keyboard alone, by touch, and through its history: node gestures_test.mjs PLANSCOPE MODULES BROWSER [NAME]
 // MODULES: the folder of node's packages that the page is built with; NAME: only tests whose names contain it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { launch, tests, viewOf as viewInAddress } from "./browser.mjs";
 
 const [planscope, modules, browserPath, only] = process.argv.slice(2);
@@ -237,6 +238,41 @@ await test("a picture that the browser has lost is drawn again", [model], async 
     (n) => document.querySelector('[data-canvas="timeline"]').dataset.drawn !== n,
     before,
   );
+});
+
+// Drops a file of that name on the page.
+function drop(me, name, text) {
+  return me.page.evaluate(
+    ([n, t]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([t], n));
+      document
+        .getElementById("app")
+        .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    },
+    [name, text],
+  );
+}
+
+await test("dropped with nothing open: a plan says what to drop first, a cluster waits for its model", [], async (person) => {
+  const me = await person();
+  await drop(me, "alone.plan", "devices 1\n");
+  await me.page.locator(".message.bad").filter({ hasText: "open or drop the model (.pt2) first, or both together" }).waitFor();
+  const [, cluster] = readFileSync("docs/cluster.md", "utf8").match(/```json\n([^]*?)```/);
+  await drop(me, "two.json", cluster);
+  await me.page.locator(".message").filter({ hasText: "The next model is planned for the cluster" }).waitFor();
+  await me.run(`open model=${model}`);
+  await me.sees("cluster", "two.json");
+  await me.page.locator(".message").filter({ hasText: "The next model" }).waitFor({ state: "detached" });
+  // The plan is known by now: it is opened on the model that it was opened with last.
+  const uploads = (await me.ask("api/panels/chips")).cluster.replace(/two\.json$/, "");
+  await me.run(`open plan="${uploads}alone.plan"`);
+  await me.sees("plan", "alone");
+  await me.run("close");
+  await me.run("close");
+  await me.page.locator("#tab-centre-start[aria-selected='true']").waitFor();
+  await drop(me, "alone.plan", "devices 1\n");
+  await me.sees("plan", "alone");
 });
 
 await end();

@@ -2,7 +2,7 @@
 // MODULES: the folder of node's packages that the page is built with; PICTURES: a folder for screenshots.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { coloursOf, figure, launch, serve, until, write } from "./browser.mjs";
@@ -84,6 +84,25 @@ await test("the canvas of the plan is drawn, and follows the wheel", async () =>
   );
   await picture("zoomed");
   await page.keyboard.press("Home");
+});
+
+await test("pictures and rows are downloaded as the session exports them", async () => {
+  const downloaded = async (command) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), palette(command)]);
+    return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
+  };
+  const svg = await downloaded("Download as SVG");
+  assert.equal(svg.name, "timeline.svg");
+  assert.ok(svg.bytes.length < 2_000_000);
+  const text = svg.bytes.toString();
+  for (const said of ["gpt2_tiny", "on dgx-h100x1", "step ", "equivalent"]) assert.ok(text.includes(said), said);
+  const png = await downloaded("Download as PNG");
+  assert.equal(png.bytes.subarray(1, 4).toString(), "PNG");
+  const whole = await downloaded("Download the whole as SVG");
+  assert.ok(!whole.bytes.equals(svg.bytes)); // the whole has a size of its own
+  const rows = await downloaded("Download rows as CSV");
+  assert.equal(rows.name, "timeline.csv");
+  assert.ok(rows.bytes.toString().startsWith("name,devices,blocks,"));
 });
 
 await test("a click on a block selects its statement", async () => {
@@ -186,15 +205,40 @@ await test("files that are sent can be opened", async () => {
 
 await test("a panel and a canvas of one name are two tabs", async () => {
   await page.locator("#tab-centre-start").click();
-  await tab("Lanes").click();
+  assert.equal(await tab("Lanes").count(), 0); // it is there once somebody asks for it
+  await palette("Go to Lanes");
+  await tab("Lanes").and(page.locator('[aria-selected="true"]')).waitFor();
   await page.locator('[data-panel="timeline"] .row[data-row]').first().waitFor();
   await palette("Go to Timeline");
   await page.locator('#tab-centre-canvas-timeline[aria-selected="true"]').waitFor();
 });
 
+await test("a tab that was asked for stays until the layout is reset", async () => {
+  await tab("Problems").click();
+  await tab("Lanes").waitFor();
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes('"tabs":["timeline"]'));
+  await page.reload();
+  await tab("Lanes").click();
+  await palette("Reset layout");
+  await tab("Problems").and(page.locator('[aria-selected="true"]')).waitFor();
+  assert.equal(await tab("Lanes").count(), 0);
+});
+
+await test("the start page has what was open lately, and the program for a model of one's own", async () => {
+  await page.locator("#tab-centre-start").click();
+  await page.locator('[data-panel="recent"] .row[data-row]').filter({ hasText: "gpt2_tiny.pt2" }).first().waitFor();
+  const own = page.locator('[data-panel="own_model"]');
+  assert.match(await own.locator("pre").textContent(), /^import torch$/m);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await own.getByRole("button", { name: "Copy" }).click();
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^torch\.export\.save\(program, /m);
+  assert.equal(await page.locator('[data-panel="drafts"]').isVisible(), false); // nothing was lost
+  await picture("start");
+});
+
 await test("a sample is opened by a double click", async () => {
   await page.locator("#tab-centre-start").click();
-  await page.locator('[data-panel="start"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
+  await page.locator('[data-panel="samples"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
   await chip("model").filter({ hasText: "bert_tiny" }).waitFor();
 });
 

@@ -141,7 +141,7 @@ await test("sessions are listed, gone to and ended, and what was not kept there 
   await me.sees("model", "gpt2_tiny");
   const other = await opened(me, "New session");
   assert.equal(new URL(other.page.url()).searchParams.get("session"), "2");
-  await other.page.locator('[data-panel="start"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
+  await other.page.locator('[data-panel="samples"] .row[data-row]').filter({ hasText: "bert_tiny" }).first().dblclick();
   await figure(other.page, "model").filter({ hasText: "bert_tiny" }).waitFor();
   await other.page.locator(".editor .cm-content").click();
   await other.page.keyboard.insertText("devices 2 as data=2");
@@ -157,10 +157,13 @@ await test("sessions are listed, gone to and ended, and what was not kept there 
   await other.page.locator(".offline").filter({ hasText: "This session has ended" }).waitFor();
   assert.match(await other.editor.textContent(), /devices 2/); // to be copied
   await me.page.keyboard.press("Escape");
+  await me.page.locator(".message").filter({ hasText: "A draft of 'plan' was not kept" }).waitFor();
   await me.page.getByRole("menuitem", { name: "View", exact: true }).click();
   await me.page.getByRole("menu", { name: "View" }).getByRole("menuitem", { name: "Go to Lost drafts" }).click();
+  await me.page.locator('#tab-centre-start[aria-selected="true"]').waitFor();
   await me.page.locator('[data-panel="drafts"] .row[data-row]').filter({ hasText: "bert_tiny" }).dblclick();
   await me.until("api/panels/script", (p) => p.text === "devices 2 as data=2");
+  await me.page.locator(".message").filter({ hasText: "A draft of 'plan' was not kept" }).waitFor({ state: "detached" });
 });
 
 await test("the address names the model, the version or the draft, and what is selected", [model], async (person) => {

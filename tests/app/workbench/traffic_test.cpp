@@ -58,6 +58,26 @@ TEST_CASE("communicators of the sample plans sum to the traffic of their simulat
   for_each_sample_plan(check_sums);
 }
 
+TEST_CASE("communicators have names of their own, which say where they are if others are called so too") {
+  for_each_sample_plan([](const Evaluation& e, const Cluster& cluster) {
+    std::map<std::string, int> called, named;
+    const TrafficFacts t = traffic(e, cluster);
+    for (const Communicator& c : t.communicators) ++called[c.kind + " over " + c.over], ++named[c.names.at(0)];
+    CHECK(named.size() == t.communicators.size());
+    for (const Communicator& c : t.communicators) {
+      CHECK(is_called(c, c.names.at(0)));
+      CHECK(c.where.empty() == (called[c.kind + " over " + c.over] == 1));
+    }
+    // Of a part of the communication they are those of the whole.
+    TrafficFacts first = traffic(e, cluster, {.classes = std::set<int>{0}});
+    name_as(first, t);
+    for (const Communicator& c : first.communicators) {
+      CHECK(!c.names.empty());
+      for (const std::string& name : c.names) CHECK(named.contains(name));
+    }
+  });
+}
+
 TEST_CASE("so do those of thousands of devices, in a matrix of at most 64 rows") {
   const Evaluated s("llama_tiny",
                     "devices 1024 as data=256 pipe=2 tensor=2\nmodel batch=1024\naxis mb=4\n"

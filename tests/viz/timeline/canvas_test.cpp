@@ -118,6 +118,20 @@ TEST_CASE_METHOD(Fixture, "lanes are folded, pinned, opened and selected by comm
   save(last, "timeline_folded.png");
 }
 
+TEST_CASE_METHOD(Fixture, "a label says what its lane computes; what is left of the devices of a lane means that one") {
+  model.lanes[1].about = "S[1]: layers 8–15";
+  model.lanes[2].is_device = model.lanes[3].is_device = true;  // of the lane before them
+  model.lanes[2].devices = 1;
+  model.lanes[3].devices = 15;
+  REQUIRE(scene->load(encode(model)));
+  frame();
+  const auto label = [&](std::size_t l) { return Point{layout().lanes[l].label.x + 60, layout().lanes[l].label.y + 8}; };
+  scene->apply({.mouse = label(1)}, area);
+  CHECK(scene->tooltip() == std::vector<std::string>{"stage 1", "16 devices", "S[1]: layers 8–15"});
+  CHECK(click(label(2)) == std::vector<std::string>{"select lane=\"stage 2\""});
+  CHECK(click(label(3)) == std::vector<std::string>{"select lane=\"stage 1\""});
+}
+
 TEST_CASE_METHOD(Fixture, "where plans are compared, nothing is said of lanes and times") {
   for (Lane& lane : model.lanes)
     for (Stream& stream : lane.streams)

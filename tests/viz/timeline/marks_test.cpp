@@ -73,6 +73,25 @@ TEST_CASE("blocks are found by label, task, title, and what is named by number, 
   CHECK(std::is_sorted(all.begin(), all.end(), earlier));
 }
 
+TEST_CASE("all that a search has found is marked, and nothing else") {
+  const TimelineModel m = sample();
+  const TimelineMarks marks = parse_timeline_marks({"find b3", "found_operator 5", "found_tensor 7", "found_tensor x"});
+  CHECK(marks.find == "b3");
+  CHECK(marks.found_operators == std::set<int>{5});
+  CHECK(marks.found_tensors == std::set<int>{7});
+  const std::vector<BlockRef> third = find_blocks(m, "b3", {});
+  const MarkedBlocks found = these_blocks(m, third);
+  int all = 0;
+  for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l) {
+    const std::vector<Stream>& streams = m.lanes[static_cast<std::size_t>(l)].streams;
+    for (int s = 0; s < static_cast<int>(streams.size()); ++s)
+      all += marked_within(found, l, s, 0, static_cast<int>(streams[static_cast<std::size_t>(s)].blocks.size()));
+  }
+  CHECK(all == 4);
+  for (const BlockRef& r : third) CHECK(is_marked(found, r));
+  CHECK_FALSE(is_marked(found, {0, 0, 0}));
+}
+
 TEST_CASE("the next block follows the one that is looked at, around the end") {
   const TimelineModel m = sample();
   const std::vector<BlockRef> all = find_blocks(m, "b3", {});

@@ -1,6 +1,7 @@
 // The picture of communication: where cells lie, what input does, what of damaged bytes is refused.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "viz/traffic/draw.h"
 #include "viz/traffic/interaction.h"
@@ -161,6 +162,17 @@ TEST_CASE("what cells measure and which kinds are shown is chosen below the matr
   m.shown = "send";
   l = lay_out(m, {}, area);
   CHECK(press_on("✕ send").commands == std::vector<std::string>{"brush"});
+}
+
+TEST_CASE("a kind of communication has a hatch, in the cells, in the list and below the matrix") {
+  Canvas canvas;
+  draw_traffic(canvas, sample(), {}, area, light_theme());
+  std::map<Hatch, int> hatches;
+  for (const Shape& shape : canvas.list())
+    if (const auto* hatch = std::get_if<HatchShape>(&shape)) ++hatches[hatch->pattern];
+  REQUIRE(hatches.size() == 2);  // all_reduce, send
+  CHECK(hatches[Hatch::rising] == 16 + 2);  // a cell of each row; in the list, and below the matrix
+  CHECK(hatches[Hatch::falling] == 1 + 2);
 }
 
 TEST_CASE("keys go from cell to cell and keep it in sight") {

@@ -19,6 +19,8 @@ export function hasContents(p: Panel): boolean {
       return (p.series?.length ?? 0) > 0;
     case "script":
       return true;
+    case "facts":
+      return !!p.text;
     default:
       return false;
   }
