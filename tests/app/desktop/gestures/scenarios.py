@@ -290,7 +290,7 @@ def plan_for_8192_devices_and_its_runner_up(world, portal):
     key("ctrl+p")
     d.fill(whole="whole", batch="1024")
     d.find("push button", "Status ! running")
-    until("some seconds of the search", lambda: (seconds_left(d) or 60) < 52)
+    until("some seconds of the search", lambda: (seconds_left(d) or 60) < 56)
     d.picture("6-searching")
     d.click(d.find("push button", "Stop the best so far is kept"))
     until("the end of the search", lambda: d.all(("push button",), "Status ! unknown"))
