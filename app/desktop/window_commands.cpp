@@ -88,9 +88,12 @@ std::vector<WindowCommand> MainWindow::window_commands() {
   std::vector<WindowCommand> out = {
       {"window.save_as", "File", tr("Save plan as…"), "Ctrl+Shift+S", tr("Writes the plan's text to another file"),
        [this] { save_as(); }, [this] { return no_document(); }},
-      {"window.copy_link", "File", tr("Copy link"), "", tr("To what is on the screen, to be sent: model, plan, cluster, selection"),
+      {"window.copy_link", "File", tr("Copy link"), "",
+       tr("To what is on the screen, to be sent: model, plan, cluster, selection, what pictures show"),
        [this] {
-         const session::Link link = session::link_of(shown_.state);
+         session::Link link = session::link_of(shown_.state);
+         for (const auto& [id, pane] : canvas_panes_)
+           if (pane.view->has_picture()) link.views[id.toStdString()] = pane.view->scene().view();
          QApplication::clipboard()->setText(QString::fromStdString(session::print(link)));
        },
        [this] { return no_document(); }},

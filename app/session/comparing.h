@@ -19,7 +19,7 @@ struct CompareRequest {
   std::string base;                            // what stands first in its place; empty: the draft
   // Each a file or name of a plan, or a version of the workspace; `run:N`; a Chrome trace, `FILE.json`; one of `scripts`.
   std::vector<std::string> others;
-  std::map<std::string, std::string> scripts;  // of plans that are in no file, by name: `candidate:1`
+  std::map<std::string, std::string> scripts = {};  // of plans that are in no file, by name: `candidate:1`
 };
 
 int compare_in_background(Jobs&, CompareRequest, std::function<void(std::shared_ptr<const Comparison>)> answer);

@@ -49,25 +49,25 @@ struct Inspection {
   std::string text, cluster;  // of the plan that it is about
   Selection selection;
   bool running = true;
-  std::string problem;  // why something is missing
+  std::string problem = {};  // why something is missing
 
-  std::string operators, example, source, rule, module_kind;
-  std::vector<std::string> kinds;  // of operators, what computes most first: `linear × 3`
-  bool alike = false;              // all but views are of one kind
+  std::string operators = {}, example = {}, source = {}, rule = {}, module_kind = {};
+  std::vector<std::string> kinds = {};  // of operators, what computes most first: `linear × 3`
+  bool alike = false;                   // all but views are of one kind
   std::int64_t count = 0, parameters = 0, parameter_elements = 0;
   double flops = 0;  // of forward, of all, undivided
-  std::vector<std::string> rule_words;
-  std::vector<InspectedFactor> factors;
-  std::vector<InspectedCost> cost;
-  std::optional<std::int64_t> saved_bytes;
-  std::vector<InspectedDecision> decisions;
-  std::optional<StatementRef> decided_by;
-  std::vector<InspectedClass> classes;
+  std::vector<std::string> rule_words = {};
+  std::vector<InspectedFactor> factors = {};
+  std::vector<InspectedCost> cost = {};
+  std::optional<std::int64_t> saved_bytes = {};
+  std::vector<InspectedDecision> decisions = {};
+  std::optional<StatementRef> decided_by = {};
+  std::vector<InspectedClass> classes = {};
 
-  std::vector<Tried> alternatives;  // tried so far, the cheapest first
+  std::vector<Tried> alternatives = {};  // tried so far, the cheapest first
   std::int64_t to_try = 0;
   std::int64_t not_tried = 0;  // alternatives that there are beyond those, which are too many
-  std::optional<Tried> without;  // of a statement
+  std::optional<Tried> without = {};  // of a statement
 };
 
 // Another statement that somebody has asked about.

@@ -110,7 +110,7 @@ struct Ghost {
 struct Series {
   std::string name;
   Unit unit = Unit::none;
-  std::vector<std::pair<double, double>> points;
+  std::vector<std::pair<double, double>> points = {};
   bool operator==(const Series&) const = default;
 };
 

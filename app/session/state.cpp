@@ -76,7 +76,7 @@ std::string why_no_comparison(const State& s) {
   const Document* d = s.document();
   if (d && d->comparison) return "";
   if (!d || !d->comparing) return "no plans are compared";
-  return d->comparing->running ? "the comparison is under way" : "it was refused";
+  return d->comparing->running ? "the comparison is under way" : "the comparison was refused";
 }
 
 std::string why_not(const State& s, const std::string& command) {

@@ -105,19 +105,19 @@ struct PlannerAnswer {
   std::string asked, cluster;  // the text that is completed
   bool running = true;
   std::string status = "running";  // then stopped, as long as it ends; complete, impossible, unknown, refused
-  std::string reason;
-  double seconds = 0;  // that it has searched
+  std::string reason = {};
+  double seconds = 0;                      // that it has searched
   double limit_seconds = 0;               // that it may
   std::optional<std::int64_t> batch = {};  // that was asked for
-  std::vector<PlannerProgress> progress;
-  std::string found;  // text of the plan; empty: none
-  std::optional<double> step_us, lower_bound_us;
-  std::optional<double> within_us;                            // the least memory within this time is asked for
-  std::optional<std::int64_t> peak_bytes, lower_bound_bytes;  // then
-  std::vector<stages::Candidate> candidates;  // of a search from nothing
-  std::vector<constraint::ConflictLines> conflicts;
+  std::vector<PlannerProgress> progress = {};
+  std::string found = {};  // text of the plan; empty: none
+  std::optional<double> step_us = {}, lower_bound_us = {};
+  std::optional<double> within_us = {};  // the least memory within this time is asked for
+  std::optional<std::int64_t> peak_bytes = {}, lower_bound_bytes = {};  // then
+  std::vector<stages::Candidate> candidates = {};                       // of a search from nothing
+  std::vector<constraint::ConflictLines> conflicts = {};
   bool all_conflicts = false;
-  std::vector<Diagnostic> diagnostics;
+  std::vector<Diagnostic> diagnostics = {};
 };
 
 // A run of a version on processes, of this session or an earlier one.

@@ -285,13 +285,13 @@ class Builder {
     std::size_t next = 0;
     for (const Gap& g : gaps) {
       viz::Microseconds from = us(g.start);
+      if (!out.empty()) from = std::max(from, out.back().end());  // the gap may begin within a block
       const viz::Microseconds to = us(g.end);
       for (; next < work.size() && work[next].start < to; ++next) {
         if (work[next].start > from) out.push_back(idle(g.cause, from, work[next].start));
         from = std::max(from, work[next].end());
         out.push_back(std::move(work[next]));
       }
-      if (!out.empty()) from = std::max(from, out.back().end());
       if (from < to) out.push_back(idle(g.cause, from, to));
     }
     for (; next < work.size(); ++next) out.push_back(std::move(work[next]));

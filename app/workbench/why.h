@@ -52,7 +52,7 @@ struct Why {
 };
 
 struct WhySettings {
-  std::string about;       // one axis, `place`, `backward`, `state` or `order`; empty: all
+  std::string about = {};  // one axis, `place`, `backward`, `state` or `order`; empty: all
   std::int64_t most = 96;  // alternatives tried
   // The selection that alternatives are written with; empty: that of all operators which are equal and treated alike.
   std::string words = {};

@@ -16,12 +16,12 @@ struct WorkRun {
   std::size_t begin = 0, end = 0;             // steps of the segment
   Nanoseconds duration = 0;                   // of all of them; the first one that takes time begins at once
   std::array<Nanoseconds, 3> sources{};       // of `duration`
-  Memory change;                              // what they leave, by kind
+  Memory change = {};                         // what they leave, by kind
   std::int64_t bytes = 0;                     // the sum of `change`
   // Where memory is highest for the first time while one of them runs, against what it was before all of them.
   Nanoseconds highest_at = 0;
   std::int64_t highest_bytes = 0;
-  Memory highest;
+  Memory highest = {};
 };
 
 // The runs of two steps and more, in order.

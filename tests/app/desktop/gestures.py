@@ -25,12 +25,14 @@ TESTS = [
     everyday.two_windows,
     everyday.layout_and_session_come_back,
     everyday.colours_follow_the_system,
+    scenarios.from_the_start_page_to_an_exported_plan_without_typing,
     scenarios.why_all_reduce_and_sequence_parallel,
     scenarios.drag_a_backward,
     scenarios.two_rows_contradict,
     scenarios.a_rank_is_killed_and_the_trial_is_run_again,
     scenarios.coshard_with_parts_found_by_the_planner,
     scenarios.plan_for_8192_devices_and_its_runner_up,
+    scenarios.a_link_opens_the_same_view,
 ]
 
 

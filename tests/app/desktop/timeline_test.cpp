@@ -1,5 +1,6 @@
 // The canvas in the window: its view is kept over edits and by document, keys stay with the selection, pictures
 // are exported.
+#include <QClipboard>
 #include <QFile>
 #include <QImage>
 #include <QTest>
@@ -43,6 +44,20 @@ TEST_CASE_METHOD(WindowFixture, "zoom and scroll are kept over an edit that chan
   CHECK(timeline_shows_all());
   run("document 1");
   CHECK(timeline_range() == range);
+}
+
+TEST_CASE_METHOD(WindowFixture, "a link that is copied leads back to what the picture showed") {
+  open_pipeline();
+  for (int i = 0; i < 5; ++i) wheel(*this, {500, 60}, 1);
+  const viz::TimeRange range = timeline_range();
+  REQUIRE_FALSE(timeline_shows_all());
+  trigger("window.copy_link");
+  const std::string link = QApplication::clipboard()->text().toStdString();
+  key(*this, Qt::Key_Home);
+  REQUIRE(timeline_shows_all());
+  run("open link=" + link);
+  CHECK(timeline_range().begin.value == Approx(range.begin.value));
+  CHECK(timeline_range().end.value == Approx(range.end.value));
 }
 
 TEST_CASE_METHOD(WindowFixture, "the whole step stays the whole step") {

@@ -176,25 +176,29 @@ await scenario(2, "why o_proj is followed by an all-reduce, and sequence paralle
 await scenario(3, "a block is dragged: refused by data, then elsewhere, and compared with the order before", [
   "sample_models/gpt2_tiny.pt2",
 ], async (me) => {
-  await me.write(
-    "devices 2 as pipe=2\naxis mb=4\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\nassign S[i] to pipe=i\norder f(S[i])[m] < f(S[i])[m+1]\n",
-  );
+  const stages =
+    "devices 4 as pipe=4\naxis mb=8\nlet S = cut transformer.h[*] into 4\ntrans * batch by mb\nassign S[i] to pipe=i\n";
+  await me.write(`${stages}use 1f1b(S)\n`);
   await me.sees("verdict", "equivalent");
   await me.menu("Plan", /^Keep *Ctrl/);
   await me.sees("version", /\d/);
   await me.page.locator("#tab-centre-canvas-timeline").click();
   const canvas = me.page.locator('[data-canvas="timeline"]');
   await canvas.and(me.page.locator("[data-drawn]")).waitFor();
-  const box = await canvas.locator("canvas").boundingBox();
-  // Where the tasks of the first lane are.
-  const places = new Map();
-  const y = box.y + 40;
-  for (let x = 100; x < box.width; x += 3) {
-    await me.page.mouse.move(box.x + x, y);
-    const tip = await canvas.locator(".tip").textContent();
-    const task = tip?.match(/task: (\S+\[mb=\d\])/)?.[1];
-    if (task && !places.has(task)) places.set(task, box.x + x);
-  }
+  let box, y, places;
+  // Finds where the tasks of the first lane begin.
+  const look = async () => {
+    box = await canvas.locator("canvas").boundingBox();
+    y = box.y + 40;
+    places = new Map();
+    for (let x = 100; x < box.width; x += 3) {
+      await me.page.mouse.move(box.x + x, y);
+      const tip = await canvas.locator(".tip").textContent();
+      const task = tip?.match(/task: (\S+\[mb=\d\])/)?.[1];
+      if (task && !places.has(task)) places.set(task, box.x + x);
+    }
+  };
+  await look();
   const drag = async (what, onto) => {
     assert.ok(places.has(what) && places.has(onto), `${what}, ${onto}: ${[...places.keys()]}`);
     await me.page.waitForTimeout(600); // or it is a double click
@@ -209,6 +213,7 @@ await scenario(3, "a block is dragged: refused by data, then elsewhere, and comp
   await drag("b(S[0])[mb=0]", "f(S[0])[mb=0]");
   // The reason stands where it was dropped, and nothing has moved; Escape puts it away, and nothing else.
   const note = me.page.locator(".note").filter({ hasText: "no order possible" });
+  assert.match(await note.textContent(), /data f\(S\[0\]\)\[0\] → b\(S\[0\]\)\[0\]/);
   const at = await note.boundingBox();
   assert.ok(Math.abs(at.x - places.get("f(S[0])[mb=0]")) < 60 && Math.abs(at.y - y) < 60, JSON.stringify(at));
   assert.deepEqual(await canvas.locator("canvas").boundingBox(), box);
@@ -217,13 +222,25 @@ await scenario(3, "a block is dragged: refused by data, then elsewhere, and comp
   await me.page.keyboard.press("Escape");
   await note.waitFor({ state: "detached" });
   assert.equal((await me.panel("script")).text, before);
-  await drag("b(S[0])[mb=0]", "f(S[0])[mb=2]");
+  // 1F1B fixes the order of every stage: where only forwards have an order, a backward can go before one of them.
+  const drawn = await canvas.getAttribute("data-drawn");
+  await me.write(`${stages}order f(S[i])[m] < f(S[i])[m+1]\n`);
   await me.sees("preview", "step");
-  const { text } = await me.panel("script");
-  assert.match(text, /order b\(S\[0\]\)\[mb=0\] < f\(S\[0\]\)\[mb=2\]/);
+  await me.page.locator("#tab-centre-canvas-timeline").click();
+  await me.page.waitForFunction((n) => document.querySelector('[data-canvas="timeline"]').dataset.drawn !== n, drawn);
+  await me.page.waitForTimeout(500); // until the picture is that of the newest text
+  await look();
+  await drag("b(S[0])[mb=0]", "f(S[0])[mb=5]");
+  await until(me.page, "api/panels/script", (p) => p.text.endsWith("order b(S[0])[mb=0] < f(S[0])[mb=5]\n"));
+  await me.sees("preview", "step");
+  await me.menu("Plan", "Compare with");
+  await me.choose("plans", "1");
+  await me.run();
+  const compared = await until(me.page, "api/panels/compare", (p) => p.plans.length === 2, 60);
+  assert.deepEqual(compared.plans.map((p) => p.verdict), ["equivalent", "equivalent"]);
+  await me.picture("scenario-3-compared");
   await me.menu("Plan", /^Keep *Ctrl/);
-  await me.goTo("History");
-  assert.equal((await me.panel("history")).nodes.length, 2);
+  await until(me.page, "api/panels/history", (p) => p.nodes.length === 2);
   await me.picture("scenario-3");
 });
 
@@ -280,9 +297,10 @@ await scenario(5, "two rows that contradict each other, one relaxed from the off
   await me.picture("scenario-5");
 });
 
-await scenario(6, "a plan from nothing for 8,192 devices, and its runner-up beside it", [], async (me) => {
-  await me.sample("llama3_8b");
-  await me.sees("model", "llama3_8b");
+// Of the samples this one is searched for the longest: for more than the limit of a minute.
+await scenario(6, "a search for 8,192 devices is stopped, and its runner-up put beside the best", [], async (me) => {
+  await me.sample("t5_large");
+  await me.sees("model", "t5_large");
   await me.menu("Plan", "Choose cluster");
   await me.fill("name", "dgx-h100x1024");
   await me.run();
@@ -292,16 +310,20 @@ await scenario(6, "a plan from nothing for 8,192 devices, and its runner-up besi
   await me.fill("batch", "1024");
   await me.run();
   await me.goTo("Planner");
-  await me.page.locator('[data-panel="planner"]').filter({ hasText: "complete" }).waitFor({ timeout: 90_000 });
-  const planner = await me.panel("planner");
-  assert.ok(planner.gap >= 0 && planner.gap < 0.2 && planner.candidates.length > 1, String(planner.gap));
+  await until(me.page, "api/panels/planner", (p) => p.status === "running" && p.remaining_us < 56e6, 60);
+  await me.picture("scenario-6-searching");
+  await me.page.locator('[data-panel="planner"] [data-fact="cancel"]').click();
+  const ended = (p) => p.status !== "running" && p.status !== "stopped";
+  const planner = await until(me.page, "api/panels/planner", ended, 90);
+  assert.ok(planner.gap >= 0 && planner.gap <= 1 && planner.candidates.length > 1, JSON.stringify(planner.gap));
+  assert.equal((await me.panel("jobs")).rows[0].state, "cancelled");
   await me.rows("planner").nth(0).dblclick();
   await me.sees("verdict", "equivalent");
   await me.menu("Plan", /^Keep *Ctrl/);
   await me.rows("planner").nth(1).dblclick();
   await me.sees("preview", "step");
   const chips = await me.panel("chips");
-  assert.equal(chips.step_us, planner.candidates[1].step_us);
+  assert.ok(Math.abs(chips.step_us - planner.candidates[1].step_us) < 1);
   assert.ok(Math.abs(chips.preview.step_delta_us - (chips.step_us - planner.candidates[0].step_us)) < 1);
   await me.menu("Plan", "Compare with");
   await me.page.locator("#argument-plans-choices li").first().click();

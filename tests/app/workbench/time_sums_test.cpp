@@ -92,6 +92,15 @@ TEST_CASE("sums over parts of a step are exact for every sample plan, and what i
   for_each_sample_plan(check_sums);
 }
 
+TEST_CASE("a gap that begins within a task and ends within the next one is drawn between them alone") {
+  const Evaluated s("t5_tiny", *read_file("sample_models/plans/t5_tiny-table6.plan").value, "local");
+  SimulationOptions options = s.evaluation.options;
+  options.gaps = true;
+  const Result<Simulation> with_gaps = simulate(s.graph(), s.program(), s.cluster, options);
+  REQUIRE(with_gaps.ok());
+  CHECK(viz::first_problem(timeline(s.graph(), s.program(), *with_gaps)) == "");
+}
+
 TEST_CASE("messages between stages are links from a send to what waits for it") {
   const Evaluated s("llama_tiny",
                     "devices 4 as pipe=4\nmodel batch=8\naxis mb=4\nlet S = cut model.layers[*] into 4\ntrans * batch by mb\n"

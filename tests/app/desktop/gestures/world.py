@@ -184,6 +184,19 @@ class Desktop:
             type_text(value)
         self.run_form()
 
+    def choose_first(self, argument, value):
+        """The first of the values that a field of the form offers, which has to be this one; nothing is typed."""
+        self.click(self.find("text", f"{argument}: "))
+        key("ctrl+space")
+        time.sleep(0.3)
+        key("Return")
+
+        def taken():
+            text = self.find("text", f"{argument}: ").queryText()
+            return text.getText(0, text.characterCount) == value
+
+        until(f"{argument} {value}", taken)
+
     def run_form(self):
         def buttons():
             return [button for button in self.all(("push button",), "Run") if button.name == "Run"]
