@@ -226,6 +226,7 @@ def a_rank_is_killed_and_the_trial_is_run_again(world, portal):
     said = until("what is said of a measured task", lambda: tip_of_a_ghost(d))
     assert "run:2: " in said, said
     d.picture("7-ghost")
+    d.tab("Runs")  # away from what is said: it is a window of its own
     d.quit()
 
 
