@@ -4,7 +4,7 @@
 #include <bit>
 #include <cassert>
 #include <map>
-#include <tuple>
+#include <limits>
 
 namespace planscope {
 namespace {
@@ -170,17 +170,26 @@ std::vector<double> bytes_by_level(const Cluster& cluster, Collective kind, Byte
 }
 
 Microseconds exchange_time(const Cluster& cluster, std::span<const PointToPoint> messages) {
-  std::map<std::tuple<int, bool, int>, std::int64_t> links;  // device, whether it receives, level
+  const auto levels = cluster.levels.size();
+  int first = std::numeric_limits<int>::max(), last = -1;
+  for (const PointToPoint& m : messages) first = std::min({first, m.from, m.to}), last = std::max({last, m.from, m.to});
+  if (last < 0) return {};
+  const auto links = [&](int device, bool receives) {  // of the innermost level
+    return (static_cast<std::size_t>(device - first) * 2 + (receives ? 1 : 0)) * levels;
+  };
+  std::vector<std::int64_t> bytes(links(last + 1, false), 0);
+  std::vector<bool> used(bytes.size(), false);
   for (const PointToPoint& m : messages) {
     const int level = meeting_level(cluster, m.from, m.to);
     if (level < 0 || m.bytes.count == 0) continue;
-    links[{m.from, false, level}] += m.bytes.count;
-    links[{m.to, true, level}] += m.bytes.count;
+    for (const std::size_t link : {links(m.from, false) + static_cast<std::size_t>(level), links(m.to, true) + static_cast<std::size_t>(level)})
+      bytes[link] += m.bytes.count, used[link] = true;
   }
   Microseconds longest;
-  for (const auto& [link, bytes] : links) {
-    const Level& level = cluster.levels[static_cast<std::size_t>(std::get<2>(link))];
-    longest = std::max(longest, level.latency + Microseconds{transfer_us(static_cast<double>(bytes), level)});
+  for (std::size_t link = 0; link < bytes.size(); ++link) {
+    if (!used[link]) continue;
+    const Level& level = cluster.levels[link % levels];
+    longest = std::max(longest, level.latency + Microseconds{transfer_us(static_cast<double>(bytes[link]), level)});
   }
   return longest;
 }
@@ -192,6 +201,26 @@ int meeting_level(const Cluster& cluster, std::int64_t a, std::int64_t b) {
   for (int i = 0; i < last; ++i) {
     unit *= cluster.levels[static_cast<std::size_t>(i)].arity;
     if (a / unit == b / unit) return i;
+  }
+  return last;
+}
+
+int nearest_level(const Cluster& cluster, std::span<const int> a, std::span<const int> b) {
+  std::vector<std::int64_t> x(a.begin(), a.end()), y(b.begin(), b.end());
+  std::sort(x.begin(), x.end());
+  std::sort(y.begin(), y.end());
+  const auto share_units = [&](std::int64_t unit) {
+    for (std::size_t i = 0, k = 0; i < x.size() && k < y.size();) {
+      if (x[i] / unit == y[k] / unit) return true;
+      x[i] / unit < y[k] / unit ? ++i : ++k;
+    }
+    return false;
+  };
+  const int last = static_cast<int>(cluster.levels.size()) - 1;
+  std::int64_t unit = 1;
+  for (int level = -1; level < last; ++level) {
+    if (share_units(unit)) return level;
+    unit *= cluster.levels[static_cast<std::size_t>(level) + 1].arity;
   }
   return last;
 }

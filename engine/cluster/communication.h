@@ -78,5 +78,7 @@ Microseconds exchange_time(const Cluster&, std::span<const PointToPoint>);
 
 // The level at which two devices meet: index into levels; -1 for a device and itself.
 int meeting_level(const Cluster&, std::int64_t a, std::int64_t b);
+// The innermost one at which some device of one group meets one of another; -1: they share a device.
+int nearest_level(const Cluster&, std::span<const int> a, std::span<const int> b);
 
 }  // namespace planscope

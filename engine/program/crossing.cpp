@@ -1,6 +1,7 @@
 #include "engine/program/crossing.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "engine/program/conversion.h"
@@ -98,7 +99,7 @@ class Search {
         held_(held),
         read_(read),
         pairs_(alike_pairs(s.program, at(s.from), at(s.to))),
-        apart_(!share_devices(s.program, at(s.from), at(s.to))) {}
+        nearest_(nearest_level(s.cluster, devices(s.program, at(s.from)), devices(s.program, at(s.to)))) {}
 
   std::vector<Crossing> run(const CrossingPair& usual, std::size_t limit) {
     std::vector<Layout> sent = {usual.sent}, got = {usual.got};
@@ -118,6 +119,7 @@ class Search {
 
  private:
   const Place& at(PlaceId id) const { return place_at(s_.program, id); }
+  bool apart() const { return nearest_ >= 0; }  // no device is of both places
 
   struct Option {
     Layout layout;
@@ -156,7 +158,7 @@ class Search {
     const std::vector<Layout> here = sent, there = got;
     for (const Layout& l : there) add_if(sent, translated(s_.program, l, s_.to, s_.from));
     for (const Layout& l : here) add_if(got, translated(s_.program, l, s_.from, s_.to));
-    if (!apart_ && at(s_.from).grid != at(s_.to).grid) {
+    if (!apart() && at(s_.from).grid != at(s_.to).grid) {
       for (const Layout& l : there) add_if(sent, as_held(l, s_.to, s_.from));
       for (const Layout& l : here) add_if(got, as_held(l, s_.from, s_.to));
     }
@@ -238,16 +240,15 @@ class Search {
     return sum;
   }
 
-  // A device that holds nothing of the value gets its region over one level or several.
+  // A device that holds nothing of the value gets its region over one of the levels at which the places meet, or several.
   double least_time(const Layout& got) const {
-    if (!apart_) return 0;
+    if (!apart()) return 0;
     const std::int64_t element = byte_size(s_.graph.model->values[static_cast<std::size_t>(s_.tensor)].dtype);
     const double bytes = static_cast<double>(local_elements(s_.graph, s_.tensor, got) * element);
-    double latency = 0, per_byte = 0, levels = 0;
-    for (const Level& l : s_.cluster.levels) {
-      latency = levels == 0 ? l.latency.count : std::min(latency, l.latency.count);
-      per_byte += l.bandwidth / l.sharing;
-      ++levels;
+    double latency = std::numeric_limits<double>::infinity(), per_byte = 0;
+    for (auto l = static_cast<std::size_t>(nearest_); l < s_.cluster.levels.size(); ++l) {
+      latency = std::min(latency, s_.cluster.levels[l].latency.count);
+      per_byte += s_.cluster.levels[l].bandwidth / s_.cluster.levels[l].sharing;
     }
     return latency + bytes / per_byte * 1e6;
   }
@@ -268,7 +269,7 @@ class Search {
   const CrossingSpace& s_;
   const std::vector<CrossingEnd>&held_, &read_;
   const Pairs pairs_;
-  const bool apart_;
+  const int nearest_;  // level; -1: the places share devices
   std::vector<Crossing> best_;
 };
 

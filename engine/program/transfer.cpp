@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "engine/base/stop.h"
+
 namespace planscope {
 
 namespace {
@@ -81,24 +83,80 @@ std::int64_t common_elements(const Intervals& a, const Intervals& b) {
   return n;
 }
 
-struct Block {
-  Intervals region;
-  std::vector<int> holders;
-};
+// What the devices of a place hold of a tensor, each block once, found by what it has in common with another region.
+class Blocks {
+ public:
+  struct Block {
+    Intervals region;
+    std::vector<int> holders;
+  };
 
-std::vector<Block> blocks_of(const Graph& g, const Program& p, const Sending& s) {
-  std::vector<Block> blocks;
-  std::map<std::vector<std::int64_t>, std::size_t> known;  // by where they begin
-  for (const int d : devices(p, s.from)) {
-    Intervals held = intervals(g, p, s.tensor, s.sent, point_of(p, s.from, d));
-    std::vector<std::int64_t> begin;
-    for (const Interval& i : held) begin.push_back(i.begin);
-    const auto [it, fresh] = known.emplace(std::move(begin), blocks.size());
-    if (fresh) blocks.push_back({std::move(held), {}});
-    blocks[it->second].holders.push_back(d);
+  Blocks(const Graph& g, const Program& p, const Sending& s) {
+    for (const int d : devices(p, s.from)) {
+      Intervals held = intervals(g, p, s.tensor, s.sent, point_of(p, s.from, d));
+      const auto [it, fresh] = by_begin_.emplace(begin_of(held), blocks_.size());
+      if (fresh) blocks_.push_back({std::move(held), {}});
+      blocks_[it->second].holders.push_back(d);
+    }
+    for (std::size_t dim = 0; dim < blocks_.front().region.size(); ++dim) add_cuts(dim);
   }
-  return blocks;
-}
+
+  // By number, in the order of their first holders.
+  const std::vector<std::size_t>& in_common_with(const Intervals& wanted) {
+    found_.clear();
+    begin_.assign(wanted.size(), 0);
+    collect(wanted, 0);
+    std::sort(found_.begin(), found_.end());
+    return found_;
+  }
+
+  const Block& operator[](std::size_t k) const { return blocks_[k]; }
+
+ private:
+  // Where blocks are cut along a dimension, by where the pieces begin.
+  struct Cuts {
+    Intervals pieces;
+    std::vector<std::int64_t> furthest;  // end of all pieces up to here
+  };
+
+  static std::vector<std::int64_t> begin_of(const Intervals& region) {
+    std::vector<std::int64_t> out;
+    for (const Interval& i : region) out.push_back(i.begin);
+    return out;
+  }
+
+  void add_cuts(std::size_t dim) {
+    std::map<std::int64_t, Interval> pieces;
+    for (const Block& b : blocks_) pieces.emplace(b.region[dim].begin, b.region[dim]);
+    Cuts out;
+    for (const auto& [begin, piece] : pieces) {
+      out.pieces.push_back(piece);
+      out.furthest.push_back(std::max(piece.end, out.furthest.empty() ? piece.end : out.furthest.back()));
+    }
+    cuts_.push_back(std::move(out));
+  }
+
+  void collect(const Intervals& wanted, std::size_t dim) {
+    if (dim == wanted.size()) {
+      if (const auto found = by_begin_.find(begin_); found != by_begin_.end()) found_.push_back(found->second);
+      return;
+    }
+    const Cuts& cuts = cuts_[dim];
+    const auto first = std::upper_bound(cuts.furthest.begin(), cuts.furthest.end(), wanted[dim].begin);
+    for (auto k = static_cast<std::size_t>(first - cuts.furthest.begin()); k < cuts.pieces.size(); ++k) {
+      if (cuts.pieces[k].begin >= wanted[dim].end) break;
+      if (cuts.pieces[k].end <= wanted[dim].begin) continue;
+      begin_[dim] = cuts.pieces[k].begin;
+      collect(wanted, dim + 1);
+    }
+  }
+
+  std::vector<Block> blocks_;
+  std::map<std::vector<std::int64_t>, std::size_t> by_begin_;
+  std::vector<Cuts> cuts_;  // by dimension
+  std::vector<std::int64_t> begin_;  // of what is looked for
+  std::vector<std::size_t> found_;
+};
 
 // Axes of equal names and sizes over which messages go between equal coordinates only, and at each alike: such as cut the
 // same part on both sides behind the same cuts, and such as cut neither side.
@@ -168,23 +226,22 @@ bool share_devices(const Program& p, const Place& a, const Place& b) {
 
 std::vector<PointToPoint> messages(const Graph& g, const Program& p, const Sending& s) {
   const std::int64_t element = byte_size(g.model->values[static_cast<std::size_t>(s.tensor)].dtype);
-  const std::vector<Block> blocks = blocks_of(g, p, s);
+  Blocks blocks(g, p, s);
   Senders senders(p, s.from, s.to);
   std::vector<PointToPoint> out;
   for (const int receiver : devices(p, s.to)) {
+    look_at_stop();
     const Intervals wanted = intervals(g, p, s.tensor, s.got, point_of(p, s.to, receiver));
-    const std::size_t first = out.size();
-    for (const Block& b : blocks) {
-      const std::int64_t elements = common_elements(b.region, wanted);
-      if (elements == 0) continue;
-      const int sender = senders.of(b.holders, receiver);
-      if (sender == receiver) continue;
-      const auto known = std::find_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
-                                      [&](const PointToPoint& m) { return m.from == sender; });
-      if (known == out.end())
-        out.push_back({sender, receiver, Bytes{elements * element}});
+    std::map<int, std::size_t> of_sender;  // of this receiver's messages
+    for (const std::size_t k : blocks.in_common_with(wanted)) {
+      const Bytes bytes{common_elements(blocks[k].region, wanted) * element};
+      const int sender = senders.of(blocks[k].holders, receiver);
+      if (bytes.count == 0 || sender == receiver) continue;
+      const auto [known, fresh] = of_sender.emplace(sender, out.size());
+      if (fresh)
+        out.push_back({sender, receiver, bytes});
       else
-        known->bytes += Bytes{elements * element};
+        out[known->second].bytes += bytes;
     }
   }
   return out;

@@ -12,8 +12,8 @@ constexpr std::size_t kMostThreads = 4;
 class Ahead {
  public:
   Ahead(const PointPlans& plans, const std::vector<Point>& points, const std::vector<std::size_t>& which,
-        const Deadline& deadline)
-      : points_(points), which_(which), deadline_(deadline), found_(plans.ahead()) {}
+        const Deadline& deadline, const std::function<void(double)>& better)
+      : points_(points), which_(which), deadline_(deadline), better_(better), found_(plans.ahead()) {}
 
   std::vector<Candidate> run() {
     const std::size_t threads =
@@ -42,12 +42,14 @@ class Ahead {
       mine.make(point, cuts);
       lock.lock();
       for (Candidate& c : mine.best) found_.keep(std::move(c));
+      if (!found_.best.empty()) better_(found_.best[0].step_us);
     }
   }
 
   const std::vector<Point>& points_;
   const std::vector<std::size_t>& which_;
   const Deadline& deadline_;
+  const std::function<void(double)>& better_;
   std::mutex mutex_;  // of what follows
   std::size_t next_ = 0;
   PointPlans found_;
@@ -56,8 +58,9 @@ class Ahead {
 }  // namespace
 
 std::vector<Candidate> make_ahead(const PointPlans& plans, const std::vector<Point>& points,
-                                  const std::vector<std::size_t>& which, const Deadline& deadline) {
-  return Ahead(plans, points, which, deadline).run();
+                                  const std::vector<std::size_t>& which, const Deadline& deadline,
+                                  const std::function<void(double)>& better) {
+  return Ahead(plans, points, which, deadline, better).run();
 }
 
 }  // namespace planscope::stages

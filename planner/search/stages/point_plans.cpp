@@ -38,14 +38,14 @@ void PointPlans::ask(const Asked& asked) {
   asked_ = asked;
   limits_.emplace(rules_, cluster_, spaces_.largest(), asked.rows);
   best.clear();
-  lacked = false;
+  lacked = there_is_one = false;
   simulated = shifts_ = 0;
   least_bytes = Spaces::kNoBytes;
 }
 
 PointPlans PointPlans::ahead() const {
   PointPlans out = *this;
-  out.asked_.ahead = true;
+  out.asked_.ahead = out.asked_.may_give_up = true;
   return out;
 }
 
@@ -61,6 +61,7 @@ bool PointPlans::make_as_it_is(const Configuration& c) {
 // those that fit are kept.
 const Tried& PointPlans::best_order(const Configuration& c, const Point& point, bool& fits) {
   if (!best.empty()) asked_.best_us = best[0].step_us;
+  asked_.may_give_up = asked_.ahead || there_is_one || !best.empty();
   const auto good = [&](const Tried& t) { return t.candidate && counted(t.broken, asked_.rows).empty(); };
   const auto keep_fitting = [&](const Tried& t) {
     if (excess_of(t, asked_.rows).bytes > 0) return;

@@ -59,6 +59,7 @@ class PointPlans {
   std::vector<Candidate> best;                  // by step
   std::int64_t simulated = 0;                   // plans
   std::int64_t least_bytes = Spaces::kNoBytes;  // that a device needs, of plans that need too much
+  bool there_is_one = false;                    // a plan to go on with, made beside these
   bool lacked = false;                    // some point was tried, and all plans that were made of it need too much
   std::vector<Diagnostic> first_refusal;  // of plans that could not be made, whatever was asked for
 

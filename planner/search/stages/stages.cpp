@@ -260,7 +260,7 @@ class Search {
         missed(by);
         if (plans_.simulated == before && !by.any.empty()) refused_.insert(lines_of(p.configuration));
         found_.ended_early = found_.ended_early || deadline.expired();
-        if (!asked.any && asked.rows == rules_.all()) tell(points);
+        if (!asked.any && asked.rows == rules_.all() && !plans_.best.empty()) tell(plans_.best[0].step_us, points);
       }
     }
     const bool whole = !asked.any && asked.rows == rules_.all();
@@ -274,9 +274,9 @@ class Search {
   }
 
   // A better plan than the last that was reported, with the least bound of all points.
-  void tell(const std::vector<Point>& points) {
-    if (!settings_.progress || plans_.best.empty() || plans_.best[0].step_us >= told_us_) return;
-    told_us_ = plans_.best[0].step_us;
+  void tell(double step_us, const std::vector<Point>& points) {
+    if (!settings_.progress || step_us >= told_us_) return;
+    told_us_ = step_us;
     double bound_us = told_us_;
     for (const Point& p : points) bound_us = std::min(bound_us, p.bound_us);
     settings_.progress(told_us_, spaces_.filled() ? bound_us : 0);
@@ -304,8 +304,10 @@ class Search {
       spaces_.fill(rules_, asked_.rows, some);
       if (spaces_.filled() || deadline.over()) break;
       make_early(early);
+      if (!early.best.empty()) tell(early.best[0].step_us, spaces_.points());
     }
     early_ = std::move(early.best);
+    plans_.there_is_one = !early_.empty();
   }
 
   static std::vector<std::size_t> by_bound(const std::vector<Point>& points) {
@@ -357,7 +359,12 @@ class Search {
       return !p.refined || p.configuration.has_template() || p.bound_us == std::numeric_limits<double>::infinity() ||
              !broken_by(p.configuration).empty();
     });
-    for (Candidate& c : make_ahead(plans_, points, which, *asked_.deadline)) early_.push_back(std::move(c));
+    const bool whole = asked_.rows == rules_.all();
+    const auto better = [&](double step_us) {
+      if (whole) tell(step_us, points);
+    };
+    for (Candidate& c : make_ahead(plans_, points, which, *asked_.deadline, better)) early_.push_back(std::move(c));
+    plans_.there_is_one = !early_.empty();
   }
 
   // Where what is shortest by the costs does not fit after all: what is shortest with ever more memory to spare.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/format.h"
+#include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "planner/evaluate/evaluate.h"
@@ -78,7 +79,11 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   };
   Kept& kept = kept_of();
   const std::lock_guard making(kept.making);
-  make(kept, c, text, asked);
+  try {
+    const StopScope scope([&] { return asked.may_give_up && asked.deadline->over(); });
+    make(kept, c, text, asked);
+  } catch (const Stopped&) {  // nothing is known of it
+  }
   if (!asked.ahead) see(kept, asked);
   return kept.tried;
 }

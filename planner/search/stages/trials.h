@@ -47,6 +47,7 @@ struct Asked {
   double best_us =
       std::numeric_limits<double>::infinity();  // step that is known: orders that take as long are not looked for
   bool ahead = false;  // beside the search, which may come to it later
+  bool may_give_up = false;  // there is something else: what is under way when the time is over is given up
 };
 
 std::vector<int> counted(const std::set<int>& rows, const constraint::Rows& counting);  // of these those that count

@@ -202,3 +202,54 @@ TEST_CASE("messages over axes that go side by side take as long as those of all 
     }
   }
 }
+
+TEST_CASE("each device gets what it wants and does not hold, from devices that hold it") {
+  const Pair p({0, {{"data", 2}, {"tensor", 2}}}, {2, {{"data", 2}, {"tensor", 2}}});  // two devices are of both
+  const auto layouts = [&](int place) {
+    std::vector<Layout> out = {{}};
+    const std::vector<Digit> d = p.digits(place);
+    for (const int dim : {0, 1})
+      for (const Digit& a : d) {
+        out.push_back({{{dim, 0, {a}}}, {}});
+        for (const Digit& b : d)
+          if (a != b) out.push_back({{{dim, 0, {a, b}}}, {}}), out.push_back({{{0, 0, {a}}, {1, 0, {b}}}, {}});
+      }
+    return out;
+  };
+  const auto held = [&](const Place& place, const Layout& l, int device) {
+    std::vector<std::vector<Interval>> out = region(p.graph, p.tensor, l, point_of(p.program, place, device));
+    return std::pair(out[0][0], out[1][0]);
+  };
+  const auto has = [](const std::pair<Interval, Interval>& r, std::int64_t i, std::int64_t k) {
+    return i >= r.first.begin && i < r.first.end && k >= r.second.begin && k < r.second.end;
+  };
+  const Place &from = p.program.places[0], &to = p.program.places[1];
+  const std::int64_t element = byte_size(p.graph.model->values[static_cast<std::size_t>(p.tensor)].dtype);
+  for (const Layout& sent : layouts(0))
+    for (const Layout& got : layouts(1)) {
+      INFO(describe(p.program, p.graph, sent, p.tensor) << " -> " << describe(p.program, p.graph, got, p.tensor));
+      std::map<int, std::int64_t> elements, wanted;  // that come, and have to come; by receiver
+      for (const PointToPoint& m : messages(p.graph, p.program, {p.tensor, from, to, sent, got})) {
+        CHECK(m.from != m.to);
+        elements[m.to] += m.bytes.count / element;
+      }
+      for (const int device : devices(p.program, to)) {
+        const auto want = held(to, got, device);
+        const std::vector<int> senders = devices(p.program, from);
+        const bool sends = std::find(senders.begin(), senders.end(), device) != senders.end();
+        for (std::int64_t i = want.first.begin; i < want.first.end; ++i)
+          for (std::int64_t k = want.second.begin; k < want.second.end; ++k)
+            if (!sends || !has(held(from, sent, device), i, k)) ++wanted[device];
+      }
+      CHECK(elements == wanted);
+    }
+}
+
+TEST_CASE("places meet at the innermost level of any two of their devices") {
+  const Cluster cluster = cluster_of(1);
+  const auto nearest = [&](std::vector<int> a, std::vector<int> b) { return nearest_level(cluster, a, b); };
+  for (int a = 0; a < 8; ++a)
+    for (int b = 0; b < 8; ++b) CHECK(nearest({a}, {b}) == meeting_level(cluster, a, b));
+  CHECK(nearest({7, 0}, {3, 6}) == std::min(meeting_level(cluster, 0, 3), meeting_level(cluster, 7, 6)));
+  CHECK(nearest({1, 5}, {5, 2}) == -1);
+}
