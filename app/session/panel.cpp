@@ -202,7 +202,8 @@ std::string to_text(const Panel& p) {
   for (const Mark& m : p.marks) out += "line " + std::to_string(m.line) + ": " + m.text + "\n";
   for (const Ghost& g : p.ghosts)
     out += "proposed behind line " + std::to_string(g.after) + ": " + g.text + " (" + g.command + ")\n";
-  for (const Series& s : p.series) out += s.name + ": " + std::to_string(s.points.size()) + " points\n";
+  for (const Series& s : p.series)  // what it came to
+    if (!s.points.empty()) out += s.name + ": " + cell(s.points.back().second, s.unit).text + "\n";
   if (out.empty()) out = p.empty + "\n";
   if (!p.current) out += "not current: " + p.reason + "\n";
   return out;

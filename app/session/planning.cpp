@@ -166,15 +166,15 @@ class Planning {
     now_.candidates = c.candidates;
     now_.step_us = c.simulation ? std::optional(c.simulation->step_us()) : std::nullopt;
     now_.lower_bound_us = c.lower_bound_us;
-    if (c.simulation && now_.progress.empty()) better_at_the_end(c);
+    if (c.simulation) tell_the_end(c);
     if (c.simulation && c.status != CompletionStatus::impossible)
       now_.found = c.candidates.empty() ? with_planned_lines(request_.text, c.plan) : plan::print(c.plan);
     if (report_.stop()) return {JobState::cancelled, now_.found.empty() ? "nothing was found" : "the best so far is kept"};
     return {JobState::done, c.simulation ? "step " + time_text(c.simulation->step_us()) : now_.status};
   }
 
-  // A search that was ended early may come to a plan that it had not reported.
-  void better_at_the_end(const Completion& c) {
+  // The bound goes on rising once the best plan is known, and a search that was ended early may come to one at its end.
+  void tell_the_end(const Completion& c) {
     better({.step_us = c.simulation->step_us(),
             .lower_bound_us = c.lower_bound_us.value_or(0),
             .peak_bytes = now_.peak_bytes.value_or(0),

@@ -34,14 +34,15 @@ void add_once(std::vector<std::string>& all, const std::string& one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
 }
 
-// What stands in the brackets of `f(S[0])`.
+// What stands in the brackets of `f(S[0])`; not where that is the name of the class itself.
 std::vector<std::string> stages_of(const Program& p, const DeviceClass& c) {
   std::vector<std::string> out;
   for (const SegmentId s : segments_of(c)) {
     const Segment& segment = p.segments[static_cast<std::size_t>(s)];
     const std::size_t open = segment.name.find('('), close = segment.name.rfind(')');
-    if (segment.phase == Phase::forward && open != std::string::npos && close != std::string::npos)
-      add_once(out, segment.name.substr(open + 1, close - open - 1));
+    if (segment.phase != Phase::forward || open == std::string::npos || close == std::string::npos) continue;
+    const std::string stage = segment.name.substr(open + 1, close - open - 1);
+    if (stage != c.name) add_once(out, stage);
   }
   return out;
 }

@@ -17,14 +17,6 @@ Tone tone_of(const std::string& status) {
   return status == "complete" ? Tone::good : status == "impossible" || status == "refused" ? Tone::bad : Tone::warning;
 }
 
-// Progress is also that of the bound.
-std::size_t better_plans(const PlannerAnswer& a) {
-  std::size_t out = 0;
-  for (std::size_t k = 0; k < a.progress.size(); ++k)
-    out += k == 0 || a.progress[k].step_us != a.progress[k - 1].step_us || a.progress[k].peak_bytes != a.progress[k - 1].peak_bytes;
-  return out;
-}
-
 Json progress_json(const PlannerAnswer& a) {
   Json out = Json::array();
   for (const PlannerProgress& p : a.progress)
@@ -65,7 +57,7 @@ Panel planner_panel(const State& s) {
              {"step_us", "Step", cell(maybe(a.step_us), Unit::microseconds)},
              {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
              {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
-             {"progress", "Times improved", {progress_json(a), std::to_string(better_plans(a))}},
+             {"progress", "Progress", {progress_json(a), a.progress.empty() ? "–" : "drawn in Search", Tone::dim}},
              {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
              {"diagnostics", "Said", {std::move(diagnostics), said}}};
   if (a.batch) p.facts.push_back({"batch", "Batch", cell(*a.batch, Unit::count)});

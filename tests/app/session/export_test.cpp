@@ -35,7 +35,7 @@ TEST_CASE("every canvas is written as a picture with a caption, every panel as r
   CHECK(drawn >= 2);
   must("export timeline " + scratch.file("a.csv"));
   const std::string csv = scratch.read("a.csv");
-  CHECK(csv.starts_with("name,devices,blocks,work_us,idle,peak_bytes,memory_bytes\r\npipe=0,1,"));
+  CHECK(csv.starts_with("name,devices,blocks,work_us,idle,peak_bytes,memory_bytes,about\r\npipe=0,1,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
   must("export timeline " + scratch.file("a.json"));
   CHECK(Json::parse(scratch.read("a.json"))["lanes"].size() == 4);

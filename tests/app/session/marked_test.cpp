@@ -206,9 +206,11 @@ TEST_CASE("what was measured, compared and profiled is marked where the selectio
 }
 
 TEST_CASE("a row of what was measured or profiled selects what it is about, and is marked then") {
-  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  const planscope::testing::Scratch scratch;  // the run is of a version
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
   must(s, "open model=sample_models/gpt2_tiny.pt2");
   planscope::testing::write(s, kPlan);
+  must(s, "keep");
   s.wait();
   const auto row = [&](const char* id, std::size_t k) {
     return make_panel(id, with_measurements(s.state()))->rows.at(k);
@@ -270,7 +272,8 @@ TEST_CASE("side by side, memory is of the lane of the draft that needs most") {
   s.wait();
   must(s, "compare 1");
   s.wait();
-  for (const TableRow& r : make_panel("beside", s.state())->rows) {
+  const Panel beside = *make_panel("beside", s.state());
+  for (const TableRow& r : beside.rows) {
     INFO(r.id);
     CHECK(r.command.starts_with("select lane=") == (r.id == "peak" || r.id == "weights" || r.id == "optimizer" || r.id == "gradients" || r.id == "activations" || r.id == "messages"));
     if (!r.command.empty()) must(s, r.command);
