@@ -47,6 +47,15 @@ struct Served : Side {
   testing::Client client;
 };
 
+// Without what is a matter of chance: when something took place, and which plans a search had found before its best.
+std::string lasting(const std::string& panel, const std::string& text) {
+  Json j = Json::parse(text, nullptr, false);
+  if (panel == "planner" && j.contains("progress") && !j["progress"].empty()) j["progress"] = {j["progress"].back()};
+  if (panel == "search" && j.contains("series"))
+    for (Json& series : j["series"]) series["points"] = series["points"].back().at(1);
+  return std::regex_replace(j.is_discarded() ? text : j.dump(), std::regex("\"seconds\":[^,}]*"), "");
+}
+
 std::vector<std::string> replay(const std::string& script, Side& side, const std::string& folder) {
   std::vector<std::string> out;
   std::istringstream in(script);
@@ -60,9 +69,7 @@ std::vector<std::string> replay(const std::string& script, Side& side, const std
       side.wait();
     } else if (first == "show") {
       side.wait();  // what is asked for in the middle of an evaluation is a matter of chance
-      std::string panel = side.show(second);
-      panel = std::regex_replace(panel, std::regex("\"seconds\":[^,}]*"), "");
-      if (second == "search") panel = std::regex_replace(panel, std::regex("\\[[0-9.e-]+,"), "[");  // drawn over time
+      const std::string panel = lasting(second, side.show(second));
       out.push_back(second + " " + std::regex_replace(panel, std::regex(folder), "{tmp}"));
     } else if (first == "text" && second.starts_with("<<")) {
       std::string text;
