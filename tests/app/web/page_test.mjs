@@ -101,8 +101,8 @@ await test("pictures and rows are downloaded as the session exports them", async
   const whole = await downloaded("Download the whole as SVG");
   assert.ok(!whole.bytes.equals(svg.bytes)); // the whole has a size of its own
   const rows = await downloaded("Download rows as CSV");
-  assert.equal(rows.name, "timeline.csv");
-  assert.ok(rows.bytes.toString().startsWith("name,devices,blocks,"));
+  assert.equal(rows.name, "blocks.csv"); // the twin of the timeline
+  assert.ok(rows.bytes.toString().startsWith("devices,stream,block,"));
 });
 
 await test("a click on a block selects its statement", async () => {

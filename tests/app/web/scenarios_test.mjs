@@ -117,7 +117,7 @@ async function scenario(number, name, server, act) {
 }
 
 await scenario(1, "from the start page to an exported plan without typing", [], async (me) => {
-  await me.rows("start").filter({ hasText: "gpt2_tiny" }).first().dblclick();
+  await me.rows("samples").filter({ hasText: "gpt2_tiny" }).first().dblclick();
   await me.sees("model", "gpt2_tiny");
   await me.menu("Plan", "Choose cluster");
   await me.choose("name", "dgx-h100x1");
@@ -274,7 +274,7 @@ await scenario(4, "coshard from the template browser, its parts found by the pla
 });
 
 await scenario(5, "two rows that contradict each other, one relaxed from the offer", [], async (me) => {
-  await me.rows("start").filter({ hasText: "gpt2_tiny" }).first().dblclick();
+  await me.rows("samples").filter({ hasText: "gpt2_tiny" }).first().dblclick();
   await me.sees("model", "gpt2_tiny");
   await me.write(
     "devices 8 as data=?d tensor=?t where ?d * ?t = 8\ntrans * batch by data\nrequire ?t <= 2\nrequire ?d <= 2\n",

@@ -50,11 +50,11 @@ await test("a cursor stays in its line, whatever others do to the lines around i
   await me.page.keyboard.press("ArrowDown");
   await me.page.keyboard.press("End"); // of `# mine`
   await other.run("move 3 to=1");
-  await shows(me, `# mine\n${plan}# last`);
+  await shows(me, `# mine\n${plan}# last\n`); // lines that are moved all end
   await type(me, " 1");
-  await me.until("api/panels/script", (p) => p.text === `# mine 1\n${plan}# last`);
+  await me.until("api/panels/script", (p) => p.text === `# mine 1\n${plan}# last\n`);
   await other.run("toggle 3");
-  await shows(me, `# mine 1\ndevices 2 as data=2\n# trans * batch by data\n# last`);
+  await shows(me, `# mine 1\ndevices 2 as data=2\n# trans * batch by data\n# last\n`);
   await other.run("select statement=4");
   await me.until("api/selection", (s) => s.statement === 4);
   await type(me, " 2");
