@@ -12,6 +12,7 @@
 #include <QStyledItemDelegate>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <utility>
 
 #include "app/desktop/completing_line.h"
@@ -257,7 +258,7 @@ void TableView::fit_columns() {
         qMin(all > room ? qMax(header, contents->sizeHintForColumn(c) + 8) : view_->columnWidth(c), px(widest_at_100));
     const int rest = room - used;
     if (c > 0 && width > rest && rest > 0) {
-      if (!model_->is_number(c) && rest >= qMax(px(60), header)) {
+      if (!model_->is_number(c) && rest >= std::max({px(60), header, width / 2})) {
         width = rest;
       } else if (!model_->is_number(c - 1)) {  // begins behind the edge
         view_->setColumnWidth(c - 1, view_->columnWidth(c - 1) + rest);

@@ -53,7 +53,7 @@ std::vector<Sample> find_samples(const std::string& folder) {
       return plan.stem().string().compare(0, name.size() + 1, name + "-") == 0;
     };
     const auto count = std::count_if(plans.begin(), plans.end(), belongs);
-    const std::string about = size_text(model) + (count ? ", " + std::to_string(count) + " plans" : "");
+    const std::string about = size_text(model) + (count ? ", " + std::to_string(count) + (count == 1 ? " plan" : " plans") : "");
     out.push_back({model.string(), "", name, about});
     for (const fs::path& plan : plans)
       if (belongs(plan))

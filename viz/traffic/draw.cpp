@@ -199,7 +199,7 @@ struct Picture {
       canvas.text({r.right() - width - 6, r.y + 14}, right, TextStyle::normal, theme.text);
       std::string second = std::to_string(g.groups) + (g.groups == 1 ? " group of " : " groups of ") +
           std::to_string(g.size) + " · " +
-                           std::to_string(g.count) + " times · " + g.level + " · busy " + format_time(g.busy);
+                           (g.count == 1 ? "once" : std::to_string(g.count) + " times") + " · " + g.level + " · busy " + format_time(g.busy);
       if (g.exposed.value >= 0) second += g.exposed.value > 0 ? " · exposed " + format_time(g.exposed) : " · hidden";
       text(r.x + 22, r.y + 27, second, r.width - 30, theme.dim);
     }

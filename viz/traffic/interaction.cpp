@@ -225,7 +225,7 @@ std::vector<std::string> tooltip(const TrafficModel& m, const TrafficView& v) {
     const TrafficGroup& g = at(m.communicators, v.hover_communicator);
     return {g.kind + " over " + g.over, "devices " + g.devices + ", " + std::to_string(g.groups) + " groups of " +
         std::to_string(g.size),
-            std::to_string(g.count) + " times, " + format_bytes(g.bytes) + " a device, over " + g.level,
+            (g.count == 1 ? "once" : std::to_string(g.count) + " times") + ", " + format_bytes(g.bytes) + " a device, over " + g.level,
             "busy " + format_time(g.busy) + (g.exposed.value < 0 ? "" : ", exposed " + format_time(g.exposed)),
             "from " + format_time(g.first) + " to " + format_time(g.last)};
   }

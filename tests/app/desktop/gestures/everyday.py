@@ -106,6 +106,8 @@ def killed_while_typing(world, portal):
 
 
 def two_windows(world, portal):
+    # Not among the tests of ctest: about every eighth time the key behind the first one is missing in the text of the first
+    # window. Keys that are sent to the editor itself are not lost (typing_test.cpp), so it is not known where this one is.
     a = world.open(settings="a.ini")
     a.wait_chip("Verdict ✓ equivalent")
     b = world.open(settings="b.ini")
