@@ -27,6 +27,11 @@ Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d
     }
   Result<std::string> read = read_file(where);
   if (!read.ok()) return read.diagnostics;
+  if (read->find('\0') != std::string::npos) {
+    Diagnostic binary = error("the file is no plan", "it holds bytes that no text has", "a model is opened with open model=FILE");
+    binary.file = where;
+    return binary;
+  }
   d.carriage_returns = read->find("\r\n") != std::string::npos;
   text = d.saved = plan_text(std::move(*read.value));
   d.path = where;

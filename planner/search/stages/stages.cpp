@@ -303,11 +303,18 @@ class Search {
       const Deadline some(std::min(slice, deadline.seconds_left()), deadline.stop(), settings_.clock);
       spaces_.fill(rules_, asked_.rows, some);
       if (spaces_.filled() || deadline.over()) break;
+      if (early.best.empty()) make_replicas(early);
       make_early(early);
       if (!early.best.empty()) tell(early.best[0].step_us, spaces_.points());
     }
     early_ = std::move(early.best);
     plans_.there_is_one = !early_.empty();
+  }
+
+  // The first of the plain plans that fits: nothing that is shown is worse than what everybody knows.
+  void make_replicas(PointPlans& plans) {
+    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty()))
+      if (broken_by(c).empty() && plans.make_as_it_is(c)) return tell(plans.best[0].step_us, spaces_.points());
   }
 
   static std::vector<std::size_t> by_bound(const std::vector<Point>& points) {
@@ -360,6 +367,11 @@ class Search {
              !broken_by(p.configuration).empty();
     });
     const bool whole = asked_.rows == rules_.all();
+    if (whole && early_.empty()) {
+      PointPlans plain = plans_.ahead();
+      make_replicas(plain);
+      early_ = std::move(plain.best);
+    }
     const auto better = [&](double step_us) {
       if (whole) tell(step_us, points);
     };
@@ -468,7 +480,8 @@ class Search {
         found_.reason = "a batch of " + std::to_string(shape_.batch_size) + " cannot be divided over " +
                         std::to_string(devices_) + " devices, with at most " +
                         std::to_string(cluster_.devices_per_unit(0)) + " for a tensor-parallel group and " +
-                        std::to_string(std::max(1, shape_.unit_count())) + " stages";
+                        std::to_string(std::max(1, shape_.unit_count())) + " stages" +
+                        (shape_.batch_size > kMostMicroBatches ? " of at most " + std::to_string(kMostMicroBatches) + " micro-batches" : "");
       else if (!plans_.first_refusal.empty() && !memory_is_short())
         found_.reason =
             "no plan of the space can be made; of the first that was tried: " + to_string(plans_.first_refusal[0]);
