@@ -700,3 +700,14 @@ TEST_CASE("a time is told with its parts") {
   CHECK(each_part_text({{"forward", 12}}) == "forward 12 µs");
   CHECK(each_part_text({{"forward", 0}}) == "–");
 }
+
+TEST_CASE("a file that is no text is not opened as a plan, and stays as it is") {
+  const Scratch scratch;
+  std::filesystem::copy_file("sample_models/gpt2_tiny.pt2", scratch.file("a.pt2"));
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  const Result<Done> opened = s.apply({"open", {{"model", "sample_models/gpt2_tiny.pt2"}, {"plan", scratch.file("a.pt2")}}});
+  REQUIRE(!opened.ok());
+  CHECK(opened.diagnostics[0].what == "the file is no plan");
+  CHECK(opened.diagnostics[0].file == scratch.file("a.pt2"));
+  CHECK(s.state().documents.empty());
+}

@@ -281,6 +281,15 @@ TEST_CASE("a batch that cannot be divided over all devices leaves some idle, and
   CHECK(f->best[0].step_us <= alone->best[0].step_us);
 }
 
+TEST_CASE("a batch of any size is searched for, among as many micro-batches as can be played") {
+  const Graph graph = sample("gpt2_tiny");
+  for (const std::int64_t batch : {100'000'007LL, 1LL << 40}) {
+    const Result<Found> f = search(graph, cluster("dgx-h100x2"), {.global_batch = batch, .seconds = 0.5});
+    REQUIRE(f.ok());
+    for (const Candidate& c : f->best) CHECK(c.configuration.micro_batches <= 1 << 14);
+  }
+}
+
 TEST_CASE("a batch may be one micro-batch, however large") {
   const Graph graph = sample("gpt2_tiny");
   const Cluster c = cluster("dgx-h100x1");
