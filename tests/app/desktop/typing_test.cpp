@@ -231,7 +231,7 @@ struct Typist : WindowFixture {
 
 TEST_CASE_METHOD(Typist, "what is typed is what stands there, with completion and whatever happens meanwhile") {
   begin_with(begin, 1);
-  type(1500);
+  type(300);
 }
 
 TEST_CASE_METHOD(Typist, "what is typed for long is what stands there", "[.][slow]") {

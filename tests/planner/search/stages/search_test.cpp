@@ -281,7 +281,7 @@ TEST_CASE("a batch that cannot be divided over all devices leaves some idle, and
   CHECK(f->best[0].step_us <= alone->best[0].step_us);
 }
 
-TEST_CASE("a batch of any size is searched for, among as many micro-batches as can be played") {
+TEST_CASE("a batch of any size is searched for, among as many micro-batches as can be played", "[slow]") {
   const Graph graph = sample("gpt2_tiny");
   for (const std::int64_t batch : {100'000'007LL, 1LL << 40}) {
     const Result<Found> f = search(graph, cluster("dgx-h100x2"), {.global_batch = batch, .seconds = 0.5});
