@@ -1,7 +1,7 @@
 #pragma once
 // What went wrong, or is to be known, above the centre: messages of the session with the file's name, and commands
 // that were refused.
-// They stay until they are put away. What takes the reason of a refusal away, or settles a notice, is a button beside it.
+// A message stays until the user closes it. Commands that mend a refused one, or that act on a notice, are buttons beside it.
 #include <QWidget>
 #include <functional>
 #include <vector>

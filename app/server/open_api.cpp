@@ -189,7 +189,7 @@ Json other_paths() {
                                                        {"required", {"document", "operators", "tensor", "place",
                                                                      "statement", "asked", "time", "theme", "front"}}})}}))}}},
       {"/api/notices",
-       {{"get", operation("What a person is told wherever they are, with the commands that settle it, as of drafts that were lost",
+       {{"get", operation("Notices that do not depend on the view, such as drafts that were not kept, with the commands that act on them",
                           tagged({{"200", json_answer("the notices", array_in("notices", notice))}}))}}},
       {"/api/completions",
        {{"post",

@@ -54,7 +54,7 @@ struct Invocation {
   }
 };
 
-// A number as commands take them, of nine digits at most; nothing: the text is none.
+// The value of a number argument, which has at most nine digits; no value if the text is not such a number.
 std::optional<std::size_t> number_of(const std::string& text);
 
 // One line of a session script: `open model=a.pt2 plan="my plan.plan"`. In quotes, \" \\ and \n are as in C.

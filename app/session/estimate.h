@@ -1,7 +1,7 @@
 #pragma once
-// How long a work will still take. It is told how much is done, of how much; what remains takes as long as what was done,
-// each in the same unit. Where the amount changes, or less is done than before, the work has come to another part of it,
-// and the estimate begins anew. A work that ends by itself at some time may say that instead: then no count is looked at.
+// Estimates the remaining time of a job. The job reports how much is done of how much, both in one unit; the remaining part
+// is assumed to take as long per unit as the part that is done. If the total changes, or the count falls, the job has begun
+// another phase, and the estimate starts again. A job with a deadline reports that instead, and its counts are not used.
 //
 //   Estimate e;
 //   e.count(0, 0, 8);        // at 0 s, none of 8
@@ -16,7 +16,7 @@ class Estimate {
   void count(double now_s, std::optional<double> done, std::optional<double> of);
   void ends_by(double then_s) { ends_by_s_ = then_s; }
 
-  std::optional<double> remaining_s(double now_s) const;  // nothing: it is not known
+  std::optional<double> remaining_s(double now_s) const;  // no value: it is not known yet
   bool at_most() const { return ends_by_s_.has_value(); }
 
  private:

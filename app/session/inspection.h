@@ -53,7 +53,7 @@ struct Inspection {
 
   std::string operators = {}, example = {}, source = {}, rule = {}, module_kind = {};
   std::vector<std::string> kinds = {};  // of operators, what computes most first: `linear × 3`
-  bool alike = false;                   // all but views are of one kind
+  bool alike = false;                   // all operators except views are of one kind
   std::int64_t count = 0, parameters = 0, parameter_elements = 0;
   double flops = 0;  // of forward, of all, undivided
   std::vector<std::string> rule_words = {};

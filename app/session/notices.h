@@ -1,6 +1,6 @@
 #pragma once
-// What a person is told wherever they are, until it is settled or put away: drafts that a program which ended had not kept,
-// and a cluster that waits for a model.
+// Notices, which every surface shows whatever view is in front, until the user acts on them or closes them: drafts that were
+// not kept when a program ended, and a cluster that is chosen for the next model.
 //
 //   for (const Notice& n : notices(session.state())) …   // n.said, and a button for each of n.offers
 #include <string>

@@ -125,7 +125,7 @@ struct Panel {
   std::vector<Column> columns = {};
   std::vector<TableRow> rows = {};
   std::vector<Field> fields = {};
-  std::string text = {};  // of a script; of facts, what is there to be copied as it stands
+  std::string text = {};  // the text of a script; in a panel of facts, a text that can be copied
   std::vector<Mark> marks = {};
   std::vector<LineNote> notes = {};  // by line
   std::vector<Ghost> ghosts = {};    // in the order of their places

@@ -173,7 +173,8 @@ class Planning {
     return {JobState::done, c.simulation ? "step " + time_text(c.simulation->step_us()) : now_.status};
   }
 
-  // The bound goes on rising once the best plan is known, and a search that was ended early may come to one at its end.
+  // Reports the final plan and bound: the bound still rises after the best plan was reported, and a search that was ended
+  // early may find its plan at the end.
   void tell_the_end(const Completion& c) {
     better({.step_us = c.simulation->step_us(),
             .lower_bound_us = c.lower_bound_us.value_or(0),

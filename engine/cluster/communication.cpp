@@ -178,16 +178,15 @@ Microseconds exchange_time(const Cluster& cluster, std::span<const PointToPoint>
     return (static_cast<std::size_t>(device - first) * 2 + (receives ? 1 : 0)) * levels;
   };
   std::vector<std::int64_t> bytes(links(last + 1, false), 0);
-  std::vector<bool> used(bytes.size(), false);
   for (const PointToPoint& m : messages) {
     const int level = meeting_level(cluster, m.from, m.to);
     if (level < 0 || m.bytes.count == 0) continue;
-    for (const std::size_t link : {links(m.from, false) + static_cast<std::size_t>(level), links(m.to, true) + static_cast<std::size_t>(level)})
-      bytes[link] += m.bytes.count, used[link] = true;
+    bytes[links(m.from, false) + static_cast<std::size_t>(level)] += m.bytes.count;
+    bytes[links(m.to, true) + static_cast<std::size_t>(level)] += m.bytes.count;
   }
   Microseconds longest;
   for (std::size_t link = 0; link < bytes.size(); ++link) {
-    if (!used[link]) continue;
+    if (bytes[link] == 0) continue;
     const Level& level = cluster.levels[link % levels];
     longest = std::max(longest, level.latency + Microseconds{transfer_us(static_cast<double>(bytes[link]), level)});
   }

@@ -15,7 +15,7 @@ std::string take_first(std::vector<std::string>& all) {
   return out;
 }
 
-// What a comparison has come to. The one on the screen stays until this one is complete.
+// Takes the answer of a comparison job. The comparison that is shown stays until the new one is complete.
 void take(Document& d, const std::shared_ptr<const Comparison>& answer) {
   d.comparing = answer;
   if (!answer->complete) return;

@@ -63,7 +63,7 @@ Result<Done> use_on(Core& c, const std::string& use, const std::string& words) {
   return put_by_hand(c, "use " + body.name + "(" + join(arguments, ", ") + ")");
 }
 
-// In the place of the other one, or beside it where a side is said.
+// Moves the row to the position of the other row, or before or after it if a side is given.
 Result<Done> drag_line(Document& d, int line, int onto, const std::string& side) {
   int to = onto;
   if (side == "before" && line < onto) --to;

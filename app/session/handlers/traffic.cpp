@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kKinds[] = {"all_gather", "reduce_scatter", "all_reduce", "all_to_all",
                                   "rotate",     "rotate_back",    "send"};
 
-// The part of the step that is shown; nothing: the whole of it.
+// The window of time that is shown; without a value it is the whole step.
 Result<std::optional<TimesUs>> times_of(const std::string& text) {
   if (text.empty()) return std::optional<TimesUs>();
   const Result<TimesUs> times = parse_times(text);

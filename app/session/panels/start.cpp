@@ -26,7 +26,7 @@ program = torch.export.export(Step(model).train(), (tokens, labels), strict=Fals
 torch.export.save(program, "my_model.pt2")
 )";
 
-// By its last name, the whole path beside it.
+// A file by its name, with its path as the tooltip.
 Cell file_cell(const std::string& file) {
   const bool path = file.find('/') != std::string::npos;
   return cell(path ? std::filesystem::path(file).filename().string() : file, Unit::none, Tone::plain, file);

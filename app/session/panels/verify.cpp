@@ -18,7 +18,7 @@ Cell statement_cell(const StatementRef& s) {
   return c;
 }
 
-// The statement that caused it, and the tensor, whose tiles show what is there; empty: neither is known.
+// Selects the statement that caused the failure and the tensor that differs; empty if neither is known.
 std::string select_failure(const Document& d, const Failure& f) {
   const std::string tensor = f.tensor.empty() ? "" : " tensor=" + session::quoted(f.tensor);
   if (f.statement.line) return select_line(d.seen, d.shown->text, f.statement.line) + tensor;

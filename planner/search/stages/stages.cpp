@@ -303,7 +303,7 @@ class Search {
       const Deadline some(std::min(slice, deadline.seconds_left()), deadline.stop(), settings_.clock);
       spaces_.fill(rules_, asked_.rows, some);
       if (spaces_.filled() || deadline.over()) break;
-      if (early.best.empty()) make_replicas(early);
+      if (early.best.empty()) make_first_plain(early);
       make_early(early);
       if (!early.best.empty()) tell(early.best[0].step_us, spaces_.points());
     }
@@ -311,10 +311,14 @@ class Search {
     plans_.there_is_one = !early_.empty();
   }
 
-  // The first of the plain plans that fits: nothing that is shown is worse than what everybody knows.
-  void make_replicas(PointPlans& plans) {
+  // The first of the plain plans that fits: the search begins with replicas where these do. False: none of them fits.
+  bool make_first_plain(PointPlans& plans) {
     for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty()))
-      if (broken_by(c).empty() && plans.make_as_it_is(c)) return tell(plans.best[0].step_us, spaces_.points());
+      if (broken_by(c).empty() && plans.make_as_it_is(c)) {
+        tell(plans.best[0].step_us, spaces_.points());
+        return true;
+      }
+    return false;
   }
 
   static std::vector<std::size_t> by_bound(const std::vector<Point>& points) {
@@ -349,8 +353,7 @@ class Search {
   void make_plain(std::vector<Point>& points) {
     found_.ended_early = true;
     if (!plans_.best.empty() || settings_.seconds <= 0) return;
-    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty()))
-      if (broken_by(c).empty() && plans_.make_as_it_is(c)) return;
+    if (make_first_plain(plans_)) return;
     if (!early_.empty() || deadline_.stopped()) return;
     const Deadline moment(kMoment + kMomentShare * settings_.seconds, settings_.stop, settings_.clock);
     spaces_.fill(rules_, asked_.rows, moment, true);
@@ -369,7 +372,7 @@ class Search {
     const bool whole = asked_.rows == rules_.all();
     if (whole && early_.empty()) {
       PointPlans plain = plans_.ahead();
-      make_replicas(plain);
+      make_first_plain(plain);
       early_ = std::move(plain.best);
     }
     const auto better = [&](double step_us) {

@@ -18,12 +18,16 @@ struct Answered {
   bool operator==(const Answered&) const = default;
 };
 
+std::shared_ptr<const OpenModel> gpt2() {
+  Result<OpenModel> opened = open_model("sample_models/gpt2_tiny.pt2", nullptr);
+  REQUIRE(opened.ok());
+  return std::make_shared<const OpenModel>(std::move(*opened.value));
+}
+
 }  // namespace
 
 TEST_CASE("what somebody waits for ends what is under way for another document, which is evaluated all the same") {
-  Result<OpenModel> opened = open_model("sample_models/gpt2_tiny.pt2", nullptr);
-  REQUIRE(opened.ok());
-  const auto model = std::make_shared<const OpenModel>(std::move(*opened.value));
+  const std::shared_ptr<const OpenModel> model = gpt2();
   std::vector<Answered> answers;
   Evaluator* asked = nullptr;
   Evaluator e("", [&](int document, std::shared_ptr<const Picture> p, bool last) {
@@ -40,9 +44,7 @@ TEST_CASE("what somebody waits for ends what is under way for another document, 
 }
 
 TEST_CASE("a document that is forgotten is not evaluated, whatever has ended it") {
-  Result<OpenModel> opened = open_model("sample_models/gpt2_tiny.pt2", nullptr);
-  REQUIRE(opened.ok());
-  const auto model = std::make_shared<const OpenModel>(std::move(*opened.value));
+  const std::shared_ptr<const OpenModel> model = gpt2();
   std::vector<Answered> answers;
   Evaluator* asked = nullptr;
   Evaluator e("", [&](int document, std::shared_ptr<const Picture>, bool last) {
