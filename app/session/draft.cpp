@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/session/merge.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -131,9 +132,7 @@ std::string change_between(const std::string& before, const std::string& after) 
     ++i, ++j;
   }
   differ(a.size(), b.size());
-  const std::size_t more = changes.size() > kShown ? changes.size() - kShown : 0;
-  changes.resize(changes.size() - more);
-  return join(changes, ", ") + (more ? " and " + std::to_string(more) + " more" : "");
+  return enumeration(changes, kShown);
 }
 
 }  // namespace planscope::session

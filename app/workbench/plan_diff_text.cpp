@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/enumeration.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 
@@ -44,9 +45,7 @@ std::vector<std::string> change_row(const PlanChange& c) {
 
 std::string operators_text(const PlanChange& c) {
   constexpr std::size_t shown = 2;
-  if (c.operators.size() <= shown) return join(c.operators, ", ");
-  const std::vector<std::string> first(c.operators.begin(), c.operators.begin() + shown);
-  return join(first, ", ") + " and " + std::to_string(c.operators.size() - shown) + " more";
+  return enumeration(c.operators, shown);
 }
 
 std::string decisions_text(const PlanChange& c) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "engine/base/enumeration.h"
 #include "engine/base/text.h"
 
 namespace planscope {
@@ -24,11 +25,7 @@ std::optional<int> number(const std::string& text) {
   return problem == std::errc() && end == text.data() + text.size() && n >= 0 ? std::optional(n) : std::nullopt;
 }
 
-std::string some(const std::vector<std::string>& all) {
-  constexpr std::size_t most = 4;
-  if (all.size() <= most) return join(all, ", ");
-  return join({all.begin(), all.begin() + most}, ", ") + " and " + std::to_string(all.size() - most) + " more";
-}
+constexpr std::size_t kShown = 4;  // stages, or modules
 
 void add_once(std::vector<std::string>& all, const std::string& one) {
   if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
@@ -94,7 +91,8 @@ std::string ranges_text(const std::set<int>& numbers) {
 }
 
 std::string stage_text(const Graph& g, const Program& p, const DeviceClass& c) {
-  const std::string stages = some(stages_of(p, c)), modules = some(modules_of(g, operators_of(p, c)));
+  const std::string stages = enumeration(stages_of(p, c), kShown);
+  const std::string modules = enumeration(modules_of(g, operators_of(p, c)), kShown);
   return stages + (stages.empty() || modules.empty() ? "" : ": ") + modules;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/workbench/communication_times.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/text.h"
 #include "engine/plan/selection.h"
 #include "engine/program/bucket.h"
@@ -157,8 +158,7 @@ class Facts {
     std::vector<std::string> names;
     for (const OpId o : ops)
       if (names.size() < named) names.push_back(g_.node(o).name());
-    s.operators = names.empty() ? otherwise : join(names, ", ");
-    if (ops.size() > named) s.operators += " and " + std::to_string(ops.size() - named) + " more";
+    s.operators = names.empty() ? otherwise : and_more(join(names, ", "), ops.size() - names.size());
     s.ops = std::move(ops);
   }
 

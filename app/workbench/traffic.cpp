@@ -8,6 +8,7 @@
 #include <set>
 
 #include "app/workbench/communication_times.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/text.h"
 #include "engine/program/transfer.h"
 #include "planner/cost/operator_cost.h"
@@ -85,10 +86,7 @@ std::string some(std::vector<std::string> all) {
   std::vector<std::string> named;
   for (std::string& one : all)
     if (std::find(named.begin(), named.end(), one) == named.end()) named.push_back(std::move(one));
-  if (named.size() <= most) return planscope::join(named, ", ");
-  const std::string rest = std::to_string(named.size() - most + 1);
-  named.resize(most - 1);
-  return planscope::join(named, ", ") + " and " + rest + " more";
+  return enumeration(named, named.size() > most ? most - 1 : most);
 }
 
 bool share_a_part(const Communicator& a, const Communicator& b) {
@@ -351,8 +349,7 @@ class Counter {
     const Share& first = *m.front();
     out.kind = first.kind, out.size = first.size, out.count = first.count;
     out.bytes = std::llround(first.bytes), out.sent = std::llround(first.sent);
-    out.over = first.over + (first.kind == "send" && m.size() > 1 ? " and " + std::to_string(m.size() - 1) +
-        " more" : "");
+    out.over = and_more(first.over, first.kind == "send" ? m.size() - 1 : 0);
     out.level = first.level;
     out.level_name = level_name(first.level);
     out.by_level = first.by_level;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "engine/base/enumeration.h"
 #include "planner/verify/algebra.h"
 #include "planner/verify/pieces.h"
 
@@ -180,9 +181,7 @@ std::string Contributions::problem(const std::vector<int>& sum, TensorId t, cons
     if (!tiles.exact) return "that of " + name(c) + " is missing at some indices";
   }
   if (lacks.empty()) return found.size() > wanted.size() ? "more than the graph has" : std::string();
-  std::string out = "that of " + name(lacks.front());
-  if (lacks.size() > 1) out += " and " + std::to_string(lacks.size() - 1) + " more";
-  return out + (lacks.size() > 1 ? " are missing" : " is missing");
+  return and_more("that of " + name(lacks.front()), lacks.size() - 1) + (lacks.size() > 1 ? " are missing" : " is missing");
 }
 
 }  // namespace planscope::verification

@@ -8,6 +8,7 @@
 #include "app/session/graph/trace.h"
 #include "app/session/marked.h"
 #include "app/session/panels/graph_cells.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 #include "viz/graph/wire.h"
@@ -220,7 +221,7 @@ class Filler {
   void edge(std::size_t k) {
     const VisibleEdge& e = *g_.edges[k].edge;
     const std::string tensor = state_.document()->model->graph.tensor_name(e.tensor);
-    const std::string text = tensor + (e.tensors > 1 ? " and " + std::to_string(e.tensors - 1) + " more" : "") + " · " +
+    const std::string text = and_more(tensor, static_cast<std::size_t>(e.tensors - 1)) + " · " +
                              bytes_text(static_cast<double>(e.bytes)) + " whole" +
                              (e.count > 1 ? " · " + with_commas(e.count) + " equal" : "");
     const std::string command = "select tensor=" + quoted(tensor);

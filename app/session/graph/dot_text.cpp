@@ -1,6 +1,7 @@
 #include "app/session/graph/dot_text.h"
 
 #include "app/session/panels/graph_cells.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/format.h"
 
 namespace planscope::session {
@@ -82,8 +83,7 @@ std::string dot_text(const GraphPicture& p, const Graph& g) {
   write(p, inside, -1, "  ", out);
   for (const EdgePicture& e : p.edges) {
     std::vector<std::string> lines = {
-        g.tensor_name(e.edge->tensor) +
-        (e.edge->tensors > 1 ? " and " + std::to_string(e.edge->tensors - 1) + " more" : "") + ", " +
+        and_more(g.tensor_name(e.edge->tensor), at(e.edge->tensors - 1)) + ", " +
         bytes_text(static_cast<double>(e.edge->bytes))};
     for (const Conversion& c : e.conversions) lines.push_back(text_of(c));
     out += "  " + quoted(p.nodes[at(e.edge->from)].group->id) + " -> " + quoted(p.nodes[at(e.edge->to)].group->id) +

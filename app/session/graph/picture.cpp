@@ -6,7 +6,7 @@
 #include <set>
 
 #include "app/workbench/stage_text.h"
-#include "engine/base/text.h"
+#include "engine/base/enumeration.h"
 
 namespace planscope::session {
 
@@ -157,14 +157,8 @@ GraphPicture graph_picture(const Document& d, const std::string& search) {
 std::string text_of(const std::vector<PlaceRange>& places) {
   constexpr std::size_t shown = 4;
   std::vector<std::string> parts;
-  for (const PlaceRange& p : places) {
-    if (parts.size() == shown) {
-      parts.push_back(std::to_string(places.size() - shown) + " more");
-      break;
-    }
-    parts.push_back(p.place + (p.layers.empty() ? "" : ": " + p.layers));
-  }
-  return join(parts, "; ");
+  for (const PlaceRange& p : places) parts.push_back(p.place + (p.layers.empty() ? "" : ": " + p.layers));
+  return enumeration(parts, shown, "; ", "; ");
 }
 
 }  // namespace planscope::session

@@ -4,6 +4,7 @@
 #include "app/session/marked.h"
 #include "app/session/panels/graph_cells.h"
 #include "app/session/panels/panels.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/format.h"
 #include "engine/base/text.h"
 
@@ -17,10 +18,9 @@ Cell splits_cell(const std::vector<SplitText>& splits) {
   std::vector<std::string> texts;
   for (const SplitText& s : splits) {
     all.push_back(s.text());
-    if (texts.size() < shown) texts.push_back(s.text());
+    texts.push_back(s.text());
   }
-  if (splits.size() > shown) texts.push_back(std::to_string(splits.size() - shown) + " more");
-  return {std::move(all), texts.empty() ? "–" : join(texts, " · ")};
+  return {std::move(all), texts.empty() ? "–" : enumeration(texts, shown, " · ", " · ")};
 }
 
 std::string storage_text(const NodePicture& n) {

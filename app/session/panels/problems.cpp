@@ -2,6 +2,7 @@
 
 #include "app/session/marked.h"
 #include "app/session/panels/panels.h"
+#include "engine/base/enumeration.h"
 #include "engine/base/text.h"
 #include "engine/plan/bind.h"
 #include "engine/plan/printer.h"
@@ -29,18 +30,12 @@ void add(Panel& p, const Diagnostic& d, const Marked& marked, const std::string&
   p.rows.push_back(std::move(r));
 }
 
-// `2, 4, 8 and 3 more`
-std::string listed(const std::vector<std::string>& all) {
-  constexpr std::size_t shown = 20;
-  const std::vector<std::string> first(all.begin(),
-                                       all.begin() + static_cast<std::ptrdiff_t>(std::min(shown, all.size())));
-  return join(first, ", ") + (all.size() > shown ? " and " + std::to_string(all.size() - shown) + " more" : "");
-}
+constexpr std::size_t kShown = 20;  // choices of an open value
 
 // What may stand for an open value: its choices, or its bounds, and the conditions that have a say.
 std::string legal(const plan::OpenChoice& c, const plan::Decisions& d) {
   std::vector<std::string> out;
-  if (!c.choices.empty()) out.push_back("it can be " + listed(c.choices));
+  if (!c.choices.empty()) out.push_back("it can be " + enumeration(c.choices, kShown));
   if (c.variable < 0) return join(out, "; ");
   const plan::OpenVariable& v = d.variables[static_cast<std::size_t>(c.variable)];
   if (c.choices.empty() && v.at_least) out.push_back("at least " + std::to_string(*v.at_least));
