@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <future>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -307,7 +308,11 @@ class Search {
       make_early(early);
       if (!early.best.empty()) tell(early.best[0].step_us, spaces_.points());
     }
-    early_ = std::move(early.best);
+    keep_early(std::move(early.best));
+  }
+
+  void keep_early(std::vector<Candidate> made) {
+    early_.insert(early_.end(), std::make_move_iterator(made.begin()), std::make_move_iterator(made.end()));
     plans_.there_is_one = !early_.empty();
   }
 
@@ -373,13 +378,12 @@ class Search {
     if (whole && early_.empty()) {
       PointPlans plain = plans_.ahead();
       make_first_plain(plain);
-      early_ = std::move(plain.best);
+      keep_early(std::move(plain.best));
     }
     const auto better = [&](double step_us) {
       if (whole) tell(step_us, points);
     };
-    for (Candidate& c : make_ahead(plans_, points, which, *asked_.deadline, better)) early_.push_back(std::move(c));
-    plans_.there_is_one = !early_.empty();
+    keep_early(make_ahead(plans_, points, which, *asked_.deadline, better));
   }
 
   // Where what is shortest by the costs does not fit after all: what is shortest with ever more memory to spare.
