@@ -8,8 +8,8 @@
 #include <set>
 
 #include "app/workbench/communication_times.h"
+#include "app/workbench/communicator_names.h"
 #include "engine/base/enumeration.h"
-#include "engine/base/text.h"
 #include "engine/program/transfer.h"
 #include "planner/cost/operator_cost.h"
 #include "planner/simulate/groups.h"
@@ -33,21 +33,6 @@ T& at(std::vector<T>& list, int k) {
 
 const std::vector<ProgramValueId>& values_sent(const Program& p, const Instruction& i) {
   return i.transfer >= 0 ? at(p.transfers, i.transfer).to : i.out;
-}
-
-// Among whom: the digits that its devices differ in; of a send, the places.
-std::string over(const Program& p, const Instruction& i) {
-  if (i.transfer >= 0) {
-    const Transfer& transfer = at(p.transfers, i.transfer);
-    const auto place = [&](ProgramValueId v) { return describe(p, at(p.places, at(p.values, v).place)); };
-    return place(transfer.from.at(0)) + " → " + place(transfer.to.at(0));
-  }
-  std::vector<std::string> names;
-  for (const Digit& d : communicator(i.move)) {
-    const Axis& axis = at(p.axes, d.axis);
-    names.push_back(axis.name + (d.size == axis.size ? "" : "(" + std::to_string(d.size) + ")"));
-  }
-  return planscope::join(names, ", ");
 }
 
 // What one class of devices does with groups of one kind.
@@ -78,41 +63,6 @@ std::int64_t runs_of(const Step& step, std::int64_t all) {
   if (step.but_last) return all - 1;
   const std::optional<Runs>& one_of = step.first_of ? step.first_of : step.last_of;
   return one_of ? all / one_of->runs : all;
-}
-
-// `pipe=0, pipe=1 and 6 more`
-std::string some(std::vector<std::string> all) {
-  constexpr std::size_t most = 3;
-  std::vector<std::string> named;
-  for (std::string& one : all)
-    if (std::find(named.begin(), named.end(), one) == named.end()) named.push_back(std::move(one));
-  return enumeration(named, named.size() > most ? most - 1 : most);
-}
-
-bool share_a_part(const Communicator& a, const Communicator& b) {
-  return std::any_of(a.parts.begin(), a.parts.end(), [&](const CommunicatorPart& x) {
-    return std::any_of(b.parts.begin(), b.parts.end(), [&](const CommunicatorPart& y) {
-      return x.name == y.name && x.device_class == y.device_class;
-    });
-  });
-}
-
-// Communicators of one kind over the same are told from each other by their device classes, and by a number where these
-// are the same.
-void set_apart(const std::vector<Communicator*>& alike) {
-  std::map<std::string, int> count;
-  for (Communicator* c : alike) {
-    c->where = "at " + some(c->classes);
-    if (const int n = ++count[c->where]; n > 1) c->where += " #" + std::to_string(n);
-  }
-}
-
-void set_names(std::vector<Communicator>& all) {
-  std::map<std::string, std::vector<Communicator*>> called;
-  for (Communicator& c : all) called[c.kind + " over " + c.over].push_back(&c);
-  for (const auto& [name, alike] : called)
-    if (alike.size() > 1) set_apart(alike);
-  for (Communicator& c : all) c.names = {c.kind + " over " + among(c)};
 }
 
 class Counter {
@@ -202,7 +152,7 @@ class Counter {
     Share wanted;
     wanted.device_class = c, wanted.place = segment.place, wanted.kind = t.kind, wanted.size = t.group;
     wanted.level = t.level;
-    wanted.over = over(p_, i), wanted.name = communicator_name(p_, segment.place, i);
+    wanted.over = communicator_over(p_, i), wanted.name = communicator_name(p_, segment.place, i);
     if (step.kind != StepKind::send) wanted.digits = communicator(i.move);
     const auto same = [&](const Share& o) {
       return o.place == wanted.place && o.kind == wanted.kind && o.over == wanted.over && o.level == wanted.level &&
@@ -340,7 +290,7 @@ class Counter {
       out_.communicators.push_back(communicator_of(m));
       for (const Share* s : m) matrix(*s, id);
     }
-    set_names(out_.communicators);
+    name_communicators(out_.communicators);
     for (const auto& [key, cell] : cells_) out_.cells.push_back(cell);
   }
 
@@ -489,31 +439,8 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-std::string communicator_name(const Program& p, PlaceId place, const Instruction& i) {
-  if (i.code == Code::issue)
-    return std::string(to_string(i.move.kind)) + " over " + over(p, i) + " at " + describe(p, at(p.places, place));
-  return i.transfer >= 0 ? std::string(to_string(Code::send)) + " over " + over(p, i) : "";
-}
-
 bool goes_over(const Communicator& c, int level) {
   return level >= 0 && static_cast<std::size_t>(level) < c.by_level.size() && c.by_level[static_cast<std::size_t>(level)] > 0;
-}
-
-std::string among(const Communicator& c) { return c.over + (c.where.empty() ? "" : " " + c.where); }
-
-bool is_called(const Communicator& c, const std::string& name) {
-  return c.kind + " over " + c.over == name || std::find(c.names.begin(), c.names.end(), name) != c.names.end();
-}
-
-void name_as(TrafficFacts& part, const TrafficFacts& all) {
-  for (Communicator& c : part.communicators) {
-    std::vector<const Communicator*> of;
-    for (const Communicator& one : all.communicators)
-      if (share_a_part(c, one)) of.push_back(&one);
-    c.names.clear();
-    for (const Communicator* one : of) c.names.insert(c.names.end(), one->names.begin(), one->names.end());
-    c.where = of.size() == 1 ? of.front()->where : "at " + some(c.classes);
-  }
 }
 
 std::vector<TensorId> tensors_sent(const Program& p, const Instruction& i) {
