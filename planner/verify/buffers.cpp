@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "planner/verify/equivalence.h"
+#include "planner/verify/indices.h"
 
 namespace planscope::verification {
 

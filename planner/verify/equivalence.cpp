@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "planner/verify/algebra.h"
+#include "planner/verify/indices.h"
 #include "planner/verify/pieces.h"
 
 namespace planscope::verification {
@@ -16,125 +16,12 @@ const T& at(const std::vector<T>& list, int k) {
   return list[static_cast<std::size_t>(k)];
 }
 
-bool contains(const std::vector<AxisId>& axes, AxisId a) {
-  return std::find(axes.begin(), axes.end(), a) != axes.end();
-}
-
-bool subset(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {
-  return std::all_of(a.begin(), a.end(), [&](AxisId x) { return contains(b, x); });
-}
-
-std::vector<AxisId> without(const std::vector<AxisId>& a, const std::vector<AxisId>& b) {
-  std::vector<AxisId> out;
-  for (const AxisId x : a)
-    if (!contains(b, x)) out.push_back(x);
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 std::string role_text(Role r) {
   return r == Role::gradient ? "a gradient"
          : r == Role::home   ? "a stored parameter"
          : r == Role::state  ? "the state of an optimizer"
                              : "a value of the forward pass";
 }
-
-// Whether a digit says a block at every device of the place and every index of `indexed`.
-bool has_coordinate(const Program& p, const Digit& d, const Place& place, const std::vector<AxisId>& indexed) {
-  const Axis& axis = at(p.axes, d.axis);
-  if (d.by >= 0 && !has_coordinate(p, {d.by}, place, indexed)) return false;
-  if (axis.grid < 0) return contains(indexed, d.axis);
-  if (axis.grid != place.grid) return false;
-  return std::none_of(place.fixed.begin(), place.fixed.end(), [&](const auto& f) { return f.first == d.axis; });
-}
-
-class ValueCheck {
- public:
-  ValueCheck(const Graph& g, const Program& p, Ledger& ledger) : g_(g), p_(p), ledger_(ledger) {}
-
-  void run() {
-    for (const Segment& s : p_.segments)
-      for (const Instruction& i : s.instructions)
-        if (i.code == Code::update) updates_.push_back(&i);
-    for (ProgramValueId id = 0; id < static_cast<ProgramValueId>(p_.values.size()); ++id) check(id);
-  }
-
- private:
-  void fail(const ProgramValue& v, const char* expected, std::string got) {
-    ledger_.fail(FailureKind::layout, {v.place, -1, "value"}, v.tensor, expected, std::move(got));
-  }
-
-  void check(ProgramValueId id) {
-    const ProgramValue& v = at(p_.values, id);
-    const Layout& layout = at(p_.layouts, v.layout);
-    ledger_.obligation();
-    if (!pairwise_disjoint(digits_of(layout)))
-      fail(v, "a layout that uses every digit of an axis once", ledger_.layout(layout, v.tensor));
-    for (const Split& s : layout.splits) split(v, s);
-    for (const Partial& x : layout.partials) coordinate(v, x.digit, v.indexed);
-    if (v.role == Role::home) check_home(v, layout);
-    if (v.role == Role::state) check_state(id);
-    if (v.role == Role::gradient && !at(g_.tensors, v.tensor).gradient)
-      fail(v, "gradients only where one flows", "a gradient of this tensor");
-    if (v.refills >= 0) check_refill(v, at(p_.values, v.refills));
-  }
-
-  void split(const ProgramValue& v, const Split& s) {
-    const auto text = [&] { return ledger_.layout(at(p_.layouts, v.layout), v.tensor); };
-    std::vector<AxisId> indices = v.indexed;  // and those of which it has every one
-    for (const Digit& d : s.digits) {
-      if (!is_bijection(p_, d)) fail(v, "a layout in which every block comes once", text());
-      if (d.reach == Reach::every && s.part == kByKey) fail(v, "rows selected at one index by one key", text());
-      if (d.reach == Reach::every && at(p_.axes, d.axis).grid < 0) indices.push_back(d.axis);
-      coordinate(v, d, indices);
-    }
-  }
-
-  void coordinate(const ProgramValue& v, const Digit& d, const std::vector<AxisId>& indices) {
-    if (!has_coordinate(p_, d, at(p_.places, v.place), indices))
-      fail(v, "a layout over axes that the value has",
-           ledger_.layout(at(p_.layouts, v.layout), v.tensor) + ", but it has no " + at(p_.axes, d.axis).name);
-  }
-
-  void check_home(const ProgramValue& v, const Layout& layout) {
-    const ValueKind kind = at(g_.model->values, v.tensor).kind;
-    if (kind != ValueKind::parameter && kind != ValueKind::buffer)
-      fail(v, "a parameter or a buffer", "a stored value of another tensor");
-    if (is_partial(layout) || is_keyed(layout) || holds_every(layout))
-      fail(v, "a stored parameter that is whole", ledger_.layout(layout, v.tensor));
-    if (!v.indexed.empty())
-      fail(v, "a stored parameter that is there once", "one for every " + at(p_.axes, v.indexed[0]).name);
-  }
-
-  // Of a parameter that is stored in the same way; and its update knows that it is not always there.
-  void check_state(ProgramValueId id) {
-    const ProgramValue& v = at(p_.values, id);
-    int updates = 0, others = 0;
-    for (const Instruction* i : updates_)
-      if (is_home_of(at(p_.values, i->in[0]), v)) ++(i->in.size() > 2 && i->in[2] == id ? updates : others);
-    if (updates != 1 || others > 0 || !v.indexed.empty())
-      fail(v, "the state of one stored parameter, read by its update alone",
-           updates == 0 ? "no update reads it" : "the parameter is updated without it");
-  }
-
-  bool is_home_of(const ProgramValue& home, const ProgramValue& state) const {
-    return home.role == Role::home && home.tensor == state.tensor &&
-           at(p_.layouts, home.layout) == at(p_.layouts, state.layout) && same_place(p_, home.place, state.place);
-  }
-
-  void check_refill(const ProgramValue& v, const ProgramValue& of) {
-    const bool same = v.tensor == of.tensor && v.role == Role::data && of.role == Role::data &&
-                      at(p_.layouts, v.layout) == at(p_.layouts, of.layout) && same_place(p_, v.place, of.place) &&
-                      v.indexed == of.indexed;
-    if (!same || of.refills >= 0)
-      fail(v, "the same contents as the value that it refills", "another tensor, layout or place");
-  }
-
-  const Graph& g_;
-  const Program& p_;
-  Ledger& ledger_;
-  std::vector<const Instruction*> updates_;
-};
 
 class InstructionCheck {
  public:
@@ -673,61 +560,10 @@ class InstructionCheck {
 
 }  // namespace
 
-bool same_place(const Program& p, PlaceId a, PlaceId b) { return a == b || at(p.places, a) == at(p.places, b); }
-
 bool is_updated(const Graph& g, TensorId t) {
   const planscope::Value& v = at(g.model->values, t);
   return v.kind == ValueKind::parameter && at(g.tensors, t).gradient;
 }
-
-Makers find_makers(const Graph&, const Program& p, Ledger& ledger) {
-  Makers m;
-  m.of.resize(p.values.size());
-  m.kept.resize(p.pieces.size());
-  m.sender.resize(p.transfers.size());
-  m.receiver.resize(p.transfers.size());
-  const auto claim = [&](CodePoint& point, CodePoint now, const char* what, TensorId t) {
-    if (point.segment >= 0) {
-      const Segment& s = at(p.segments, now.segment);
-      const Instruction& i = at(s.instructions, now.instruction);
-      ledger.fail(FailureKind::order, {s.place, i.statement, name(p, s, i)}, t,
-                  std::string(what) + " by one instruction", "by two");
-    }
-    point = now;
-  };
-  for (int s = 0; s < static_cast<int>(p.segments.size()); ++s)
-    for (int k = 0; k < static_cast<int>(at(p.segments, s).instructions.size()); ++k) {
-      const Instruction& i = at(at(p.segments, s).instructions, k);
-      const CodePoint now{s, k};
-      if (i.code != Code::wait)
-        for (const ProgramValueId v : i.out)
-          if (v >= 0) {
-            const TensorId t = at(p.values, v).tensor;
-            const bool home = at(p.values, v).role == Role::home;
-            if (home != (i.code == Code::update)) {
-              const Segment& segment = at(p.segments, s);
-              ledger.fail(FailureKind::update, {segment.place, i.statement, name(p, segment, i)}, t,
-                          "stored parameters changed by updates alone",
-                          "another instruction writes one, or an update writes another value");
-            }
-            // Several instructions may add to one value of the forward pass: check_instructions() sees that they are all.
-            CodePoint& maker = m.of[static_cast<std::size_t>(v)];
-            const bool adds = i.code == Code::accumulate && at(p.values, v).role == Role::data;
-            if (maker.segment < 0 || !adds ||
-                at(at(p.segments, maker.segment).instructions, maker.instruction).code != Code::accumulate)
-              claim(maker, now, home ? "updated" : "made", t);
-          }
-      if ((i.code == Code::compute || i.code == Code::replay) && i.keep)
-        claim(m.kept[static_cast<std::size_t>(i.piece)], now, "a piece kept for backward", -1);
-      if (i.code == Code::send)
-        claim(m.sender[static_cast<std::size_t>(i.transfer)], now, "sent", at(p.values, i.in[0]).tensor);
-      if (i.code == Code::receive)
-        claim(m.receiver[static_cast<std::size_t>(i.transfer)], now, "received", at(p.values, i.out[0]).tensor);
-    }
-  return m;
-}
-
-void check_values(const Graph& g, const Program& p, Ledger& ledger) { ValueCheck(g, p, ledger).run(); }
 
 void check_instructions(const Graph& g, const Program& p, const Makers& m, Ledger& ledger) {
   InstructionCheck(g, p, m, ledger).run();

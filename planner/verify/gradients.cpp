@@ -6,6 +6,7 @@
 #include "engine/program/bucket.h"
 #include "engine/program/transfer.h"
 #include "planner/verify/algebra.h"
+#include "planner/verify/equivalence.h"
 
 namespace planscope::verification {
 

@@ -1,7 +1,7 @@
 #pragma once
 // Which contributions every gradient sums, and whether what the step is for is there: the loss, and an update of every
 // trained parameter from its whole gradient, added in the same order wherever the parameter is stored.
-#include "planner/verify/equivalence.h"
+#include "planner/verify/makers.h"
 #include "planner/verify/pieces.h"
 
 namespace planscope::verification {

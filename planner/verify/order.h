@@ -9,7 +9,7 @@
 // Values that live and die inside one segment are looked at once; only what crosses segments is replayed for every slot.
 #include <vector>
 
-#include "planner/verify/equivalence.h"
+#include "planner/verify/makers.h"
 
 namespace planscope::verification {
 

@@ -5,7 +5,7 @@
 // Program::relaxations says for it (0: nothing said).
 #include <vector>
 
-#include "planner/verify/equivalence.h"
+#include "planner/verify/makers.h"
 
 namespace planscope::verification {
 

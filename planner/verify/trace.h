@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "planner/verify/equivalence.h"
+#include "planner/verify/makers.h"
 #include "planner/verify/lifetime.h"
 
 namespace planscope::verification {

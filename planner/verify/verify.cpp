@@ -6,9 +6,11 @@
 #include "planner/verify/equivalence.h"
 #include "planner/verify/gradients.h"
 #include "planner/verify/ledger.h"
+#include "planner/verify/makers.h"
 #include "planner/verify/order.h"
 #include "planner/verify/pieces.h"
 #include "planner/verify/staleness.h"
+#include "planner/verify/values.h"
 
 namespace planscope {
 
