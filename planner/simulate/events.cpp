@@ -1,73 +1,24 @@
 #include "planner/simulate/events.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 
-#include "engine/base/format.h"
 #include "engine/base/stop.h"
-#include "planner/simulate/link_use.h"
-#include "planner/simulate/memory_track.h"
-#include "planner/simulate/slot_cursor.h"
-#include "planner/simulate/under_way.h"
+#include "planner/simulate/lane.h"
+#include "planner/simulate/last_period.h"
+#include "planner/simulate/step_load.h"
 
 namespace planscope {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-// Copies of one class to and from host memory.
-struct HostCopies {
-  UnderWay there, back;
-  Nanoseconds offload_free = 0, restore_free = 0;  // the streams
-  std::int64_t bytes = 0;
-};
-
 struct Meeting {  // of the classes of a party, for one collective
   int arrived = 0, expected = 0;
   Nanoseconds ready = 0;
   std::vector<std::tuple<int, int, int>> members;  // class, slot, instruction
-};
-
-// What a class has done so far.
-struct Tally {
-  Nanoseconds now = 0, compute = 0, collective = 0, transfer = 0, host = 0;
-  std::array<Nanoseconds, 3> sources{};
-  Waiting waiting;
-  std::vector<std::int64_t> traffic;
-};
-
-struct Lane {  // of one device class
-  int index = 0;
-  SlotCursor cursor;
-  std::vector<std::vector<std::int64_t>> last;  // by segment: the index of its last run in a step
-  bool last_run = false;
-  std::size_t step = 0, work_run = 0;  // of the segment: the next ones
-  bool in_slot = false;
-  Nanoseconds now = 0;
-  LinkUse links;
-  HostCopies copies;
-  bool meeting = false;  // its last collective waits for other classes
-  int first_backward = -1, last_forward = -1;
-  UnderWay under_way;
-  Begun begun;
-  RunCounts runs, taken_away,
-      brought_back;  // for one value: of pieces that it ends with, of copies to host memory and from there
-  MemoryTrack memory;
-  std::vector<std::int64_t> traffic;
-  std::vector<Tally> ends;   // of periods, where steps overlap; the first one begins the first period
-  int last_period_from = 0;  // ordinal of its first slot
-  Lane(int number, const Program& p, const DeviceClass& c, std::int64_t periods, const Steps& steps, bool alive,
-       ClassTimeline& out, const Closer& closer)
-      : index(number),
-        cursor(c, periods),
-        last(last_indices(p, c)),
-        memory(steps.standing[at(number)], alive, out, closer.kinds ? &(*closer.kinds)[at(number)] : nullptr,
-               closer.device_class == number ? closer.memory : nullptr),
-        traffic(steps.traffic.size(), 0) {}
 };
 
 class Player {
@@ -97,29 +48,6 @@ class Player {
   }
 
  private:
-  // All that one run of a segment can add to the sums of a class; as floating numbers, which do not wrap.
-  struct Load {
-    double ns = 0, bytes = 0, sent = 0;
-    void operator+=(const Load& o) { ns += o.ns, bytes += o.bytes, sent += o.sent; }
-  };
-
-  Load load(const SegmentSteps& segment) const {
-    Load out;
-    const auto given = [&](const MemoryChange& m) { out.bytes += std::abs(static_cast<double>(m.bytes)); };
-    for (const Step& s : segment.steps) {
-      out.ns += static_cast<double>(s.duration) + static_cast<double>(s.own);
-      for (const std::int64_t b : {s.transient, s.transient_gradients, s.host}) out.bytes += std::abs(static_cast<double>(b));
-      for (const MemoryChange& m : s.before) given(m);
-      for (const MemoryChange& m : s.after) given(m);
-      for (const Release& r : s.releases) given(r.change);
-      if (s.traffic < 0) continue;
-      const Traffic& t = steps_.traffic[at(s.traffic)];
-      out.ns += static_cast<double>(t.time);
-      out.sent += static_cast<double>(t.payload.count) + t.sent;
-    }
-    return out;
-  }
-
   // Not one that only begins the gradients of the loss.
   static bool goes_backward(const Segment& s) {
     return s.phase == Phase::backward && std::any_of(s.instructions.begin(), s.instructions.end(),
@@ -132,24 +60,6 @@ class Player {
                          [](const Step& s) { return s.duration > 0 || s.own > 0 || s.traffic >= 0; });
   }
 
-  // Whether the sums of what is played mean something.
-  bool countable(const std::vector<Load>& lanes) {
-    Load all, most;
-    for (const Load& l : lanes) {
-      all += l;
-      most = {0, std::max(most.bytes, l.bytes), std::max(most.sent, l.sent)};
-    }
-    const double years = all.ns / 1e9 / 86400 / 365, bytes = std::max(most.bytes, most.sent);
-    if (all.ns >= static_cast<double>(kMostNanoseconds))
-      error_ = error("the step takes too long to be predicted",
-                     "its device classes work for " + std::to_string(std::llround(years)) + " years together",
-                     "at most 36: fewer micro-batches, a smaller batch or a faster cluster");
-    else if (bytes >= static_cast<double>(kMostBytes))
-      error_ = error("the step is too large to be predicted", "one device handles " + bytes_text(bytes) + " in it",
-                     "at most 1 EiB: a smaller batch, or more devices");
-    return error_.what.empty();
-  }
-
   // Checks every slot, counts sends by instance and finds the landmarks of every class.
   bool survey() {
     played_.simulation.classes.resize(program_.classes.size());
@@ -157,9 +67,9 @@ class Player {
     posts_.resize(steps_.instances.size());
     if (closer_.kinds) closer_.kinds->assign(program_.classes.size(), {});
     std::int64_t runs = 0;
-    std::vector<Load> loads, of_lanes(program_.classes.size());
+    std::vector<StepLoad> loads, of_lanes(program_.classes.size());
     std::vector<std::int64_t> recorded;
-    for (const SegmentSteps& s : steps_.segments) loads.push_back(load(s)), recorded.push_back(would_be_recorded(s));
+    for (const SegmentSteps& s : steps_.segments) loads.push_back(load_of(s, steps_.traffic)), recorded.push_back(would_be_recorded(s));
     lanes_.reserve(program_.classes.size());
     for (std::size_t c = 0; c < program_.classes.size(); ++c) {
       lanes_.emplace_back(static_cast<int>(c), program_, program_.classes[c], periods_, steps_, options_.alive,
@@ -186,7 +96,8 @@ class Player {
       }
       if (ahead_ > 0) lane.last_forward = std::numeric_limits<int>::max();  // there is no end
     }
-    if (!countable(of_lanes)) return false;
+    error_ = uncountable(of_lanes);
+    if (!error_.what.empty()) return false;
     detail_everywhere_ = !options_.window && runs <= options_.detail_limit;
     return true;
   }
@@ -579,7 +490,7 @@ class Player {
 
   void finish() {
     Simulation& s = played_.simulation;
-    if (ahead_ > 0) show_last_period();
+    if (ahead_ > 0) show_last_period(lanes_, periods_, closer_, played_);
     for (std::size_t c = 0; c < lanes_.size(); ++c) {
       ClassTimeline& out = s.classes[c];
       lanes_[c].memory.finish();
@@ -594,91 +505,6 @@ class Player {
         if (const std::int64_t n = lanes_[c].traffic[t]; n > 0) add_traffic(out.traffic, steps_.traffic[t], n);
       }
     }
-  }
-
-  // --- overlapping steps: once started, periods of every class take equal times, one by one or some of them together
-
-  Nanoseconds lasted(const Lane& lane, std::size_t count, std::size_t before = 0) const {
-    const std::size_t last = lane.ends.size() - 1 - before;
-    return lane.ends[last].now - lane.ends[last - count].now;
-  }
-
-  // After how many periods the times of all classes repeat; if they do not yet, as many as there are to look at.
-  std::size_t cycle() const {
-    const std::size_t most = static_cast<std::size_t>(periods_) / 2;
-    for (std::size_t k = 1; k < most; ++k) {
-      std::set<Nanoseconds> all;
-      for (const Lane& lane : lanes_)
-        if (!lane.ends.empty()) all.insert({lasted(lane, k), lasted(lane, k, k)});
-      if (all.size() <= 1) return k;
-    }
-    return most;
-  }
-
-  void show_last_period() {
-    Simulation& s = played_.simulation;
-    const std::size_t k = cycle();
-    Nanoseconds longest = 0, origin = std::numeric_limits<Nanoseconds>::max();
-    for (const Lane& lane : lanes_) {
-      if (lane.ends.empty()) continue;
-      longest = std::max(longest, lasted(lane, k));
-      origin = std::min(origin, lane.ends[lane.ends.size() - 2].now);
-    }
-    const auto periods = static_cast<Nanoseconds>(k);
-    s.step_ns = (longest + periods - 1) / periods;
-    for (std::size_t c = 0; c < lanes_.size(); ++c) {
-      if (lanes_[c].ends.empty()) continue;
-      average(lanes_[c], k, s.classes[c], played_.waiting[c]);
-      cut_before_last_period(lanes_[c], origin, s.classes[c], closer_.kinds ? &(*closer_.kinds)[c] : nullptr);
-    }
-    played_.origin = origin;
-  }
-
-  static void average(Lane& lane, std::size_t k, ClassTimeline& out, Waiting& waiting) {
-    const Tally &from = lane.ends[lane.ends.size() - 1 - k], &to = lane.ends.back();
-    const auto each = [&](Nanoseconds a, Nanoseconds b) { return (b - a) / static_cast<Nanoseconds>(k); };
-    out.compute = each(from.compute, to.compute);
-    out.collective = each(from.collective, to.collective);
-    out.transfer = each(from.transfer, to.transfer);
-    out.host = each(from.host, to.host);
-    for (std::size_t i = 0; i < out.sources.size(); ++i) out.sources[i] = each(from.sources[i], to.sources[i]);
-    waiting.warm_up = each(from.waiting.warm_up, to.waiting.warm_up);
-    waiting.steady = each(from.waiting.steady, to.waiting.steady);
-    waiting.cool_down = each(from.waiting.cool_down, to.waiting.cool_down);
-    waiting.communication = each(from.waiting.communication, to.waiting.communication);
-    waiting.host = each(from.waiting.host, to.waiting.host);
-    for (std::size_t t = 0; t < lane.traffic.size(); ++t) lane.traffic[t] = each(from.traffic[t], to.traffic[t]);
-  }
-
-  // What is shown begins when the first class begins the last period.
-  static void cut_before_last_period(const Lane& lane, Nanoseconds origin, ClassTimeline& out,
-                                     std::vector<Memory>* kinds) {
-    const int first = lane.last_period_from;
-    out.slots.erase(out.slots.begin(), out.slots.begin() + first);
-    for (SlotBlock& slot : out.slots) slot.start -= origin, slot.end -= origin;
-    for (auto* list : {&out.communication, &out.instructions}) {
-      std::erase_if(*list, [&](const InstructionBlock& b) { return b.slot < first; });
-      for (InstructionBlock& b : *list) b.slot -= first, b.start -= origin, b.end -= origin;
-    }
-    const Nanoseconds begin = lane.ends[lane.ends.size() - 2].now;
-    std::erase_if(out.gaps, [&](const Gap& g) { return g.start < begin; });
-    for (Gap& g : out.gaps) g.start -= origin, g.end -= origin;
-    const auto later =
-        std::find_if(out.memory.begin() + 1, out.memory.end(), [&](const MemoryPoint& p) { return p.time > begin; });
-    if (kinds) kinds->erase(kinds->begin(), kinds->begin() + (later - 1 - out.memory.begin()));
-    out.memory.erase(out.memory.begin(), later - 1);
-    for (MemoryPoint& p : out.memory) p.time = std::max<Nanoseconds>(0, p.time - origin);
-    out.peak_time -= origin;
-    out.peak_slot -= first;
-    out.makespan = end_of(lane) - origin;
-  }
-
-  static Nanoseconds end_of(const Lane& lane) {
-    return std::max({lane.now, links_free(lane), lane.copies.offload_free, lane.copies.restore_free});
-  }
-  static Nanoseconds links_free(const Lane& lane) {
-    return std::max(
-        {lane.links.free(Stream::collective), lane.links.free(Stream::network), lane.links.free(Stream::transfer)});
   }
 
   static void add_traffic(std::vector<Traffic>& list, const Traffic& one, std::int64_t times) {
