@@ -1,20 +1,17 @@
 #include "planner/simulate/steps.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
 #include "engine/base/saturated.h"
 #include "engine/graph/element_types.h"
 #include "engine/program/reuse.h"
 #include "engine/program/transfer.h"
 #include "planner/cost/device_kinds.h"
-#include "planner/cost/hidden_blocks.h"
 #include "planner/simulate/held_values.h"
-#include "planner/simulate/piece_kinds.h"
+#include "planner/simulate/instances.h"
+#include "planner/simulate/piece_times.h"
 #include "planner/simulate/shared_gradients.h"
 #include "planner/simulate/working_set.h"
 
@@ -22,22 +19,10 @@ namespace planscope {
 namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-void grow(std::int64_t& sum, std::int64_t n) { sum = saturated_sum(sum, n); }
-// Sums of a few do not wrap; a step with so much is not played.
-Nanoseconds to_ns(Microseconds t) { return std::min(saturated(t.count * 1000), kMostNanoseconds); }
-
-struct PieceTime {
-  Nanoseconds forward = 0, backward = 0;
-  Nanoseconds weights = 0;  // the part of backward that is gradients of parameters
-  std::array<Nanoseconds, 3> forward_sources{}, backward_sources{}, weights_sources{};
-  WorkingSet memory;
-  std::optional<WorkingSet> memory_of_last;  // if it is another one in the last run of a step
-};
-
 class Maker {
  public:
   Maker(const Graph& g, const Program& p, const Cluster& c, const SimulationOptions& o, Parties& parties)
-      : graph_(g), program_(p), cluster_(c), options_(o), parties_(parties), reuse_(p) {}
+      : graph_(g), program_(p), cluster_(c), options_(o), parties_(parties), reuse_(p), instances_(p, result_) {}
 
   Steps make() {
     result_.background = cluster_.background;
@@ -47,16 +32,10 @@ class Maker {
         if (i.code == Code::backward && s.phase == Phase::weight) apart_.insert(i.piece);
     for (PlaceId p = 0; p < static_cast<PlaceId>(program_.places.size()); ++p)
       kinds_.push_back(kinds_at(cluster_, program_, p));
-    std::vector<PlaceId> place(program_.pieces.size(), 0);
-    for (const Segment& s : program_.segments)
-      for (const Instruction& i : s.instructions)
-        if (i.piece >= 0) place[at(i.piece)] = s.place;
-    const std::vector<int> kinds = piece_kinds(graph_, program_);
-    for (std::size_t p = 0; p < place.size(); ++p)
-      pieces_.push_back(&piece_time(static_cast<PieceId>(p), kinds[p], place[p]));
+    pieces_.emplace(graph_, program_, cluster_, options_.costs, kinds_);
     find_waits();
-    held_.emplace(graph_, program_, [this](PieceId p) -> const WorkingSet& { return pieces_[at(p)]->memory; });
-    end_with_backward();
+    held_.emplace(graph_, program_, [this](PieceId p) -> const WorkingSet& { return pieces_->of(p).memory; });
+    for (const auto& [id, leaves] : held_->leaves_ended()) pieces_->end_with_backward(id, leaves);
     share_gradients();
     for (const Segment& s : program_.segments) {
       SegmentSteps out;
@@ -89,7 +68,6 @@ class Maker {
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions)
         if (i.code == Code::update && i.in.size() > 2) away_[at(i.in[0])] = 1;
-    handles_.assign(program_.values.size(), -1);
     received_.assign(program_.values.size(), -1);
   }
 
@@ -134,88 +112,18 @@ class Maker {
         const int transfer = received_[at(i.out[0])];
         if (transfer >= 0 && !unpacks_[at(transfer)]) unpacks_[at(transfer)] = &i;
       }
-    transfer_handles_.assign(program_.transfers.size(), -1);
-    away_handles_.assign(program_.pieces.size() + program_.values.size(), -1);
   }
 
-  int handle(ProgramValueId id, int& slot) {
-    if (slot >= 0) return slot;
-    std::int64_t count = 1;
-    for (AxisId a : program_.values[at(id)].indexed) count *= program_.axes[at(a)].size;
-    slot = static_cast<int>(result_.instances.size());
-    result_.instances.push_back(count);
-    result_.handle_value.push_back(id);
-    return slot;
-  }
-
-  Instance instance(const Segment& s, ProgramValueId id, int handle_of_it) const {
-    Instance out{.handle = handle_of_it, .terms = {}, .constant = 0};
-    std::int64_t factor = 1;
-    const std::vector<AxisId>& indexed = program_.values[at(id)].indexed;
-    for (std::size_t k = indexed.size(); k-- > 0;) {
-      const auto found = std::find(s.free_axes.begin(), s.free_axes.end(), indexed[k]);
-      const std::int64_t size = program_.axes[at(indexed[k])].size;
-      if (found != s.free_axes.end())
-        out.terms.push_back({static_cast<int>(found - s.free_axes.begin()), factor});
-      else
-        out.constant += (size - 1) * factor;
-      factor *= size;
-    }
-    return out;
-  }
-
-  // Of what the run of a piece keeps, or of a state: at the segment's own indices.
-  Instance host_instance(const Segment& s, std::size_t what) {
-    int& handle = away_handles_[what];
-    const bool fresh = handle < 0;
-    if (fresh) {
-      handle = static_cast<int>(result_.instances.size());
-      result_.instances.push_back(1);
-      result_.handle_value.push_back(-1);
-    }
-    std::vector<AxisId> axes = s.free_axes;
-    std::sort(axes.begin(), axes.end());
-    Instance out{.handle = handle, .terms = {}, .constant = 0};
-    std::int64_t factor = 1;
-    for (const AxisId a : axes) {
-      const auto position = std::find(s.free_axes.begin(), s.free_axes.end(), a) - s.free_axes.begin();
-      out.terms.push_back({static_cast<int>(position), factor});
-      factor *= program_.axes[at(a)].size;
-    }
-    if (fresh) result_.instances.back() = factor;
-    return out;
-  }
+  // The number by which Instances knows what is copied: what the run of a piece keeps, or a state.
   std::size_t away_of(const Instruction& i) const {
     const ProgramValueId state = i.in.empty() ? (i.out.empty() ? -1 : i.out[0]) : i.in[0];
     return i.piece >= 0 ? static_cast<std::size_t>(i.piece) : program_.pieces.size() + at(state);
   }
 
-  Instance value_instance(const Segment& s, ProgramValueId id) { return instance(s, id, handle(id, handles_[at(id)])); }
-  Instance transfer_instance(const Segment& s, int transfer) {
-    const ProgramValueId from = program_.transfers[at(transfer)].from.at(0);
-    return instance(s, from, handle(from, transfer_handles_[at(transfer)]));
-  }
-
-  // Parameters that were gathered for a piece, say: autograd alone holds them when its backward begins, or when its last one does.
-  void end_with_backward() {
-    for (auto& [id, leaves] : held_->leaves_ended()) {
-      const auto [known, fresh] = ended_.try_emplace({pieces_[at(id)], leaves.each, leaves.last}, *pieces_[at(id)]);
-      PieceTime& t = known->second;
-      pieces_[at(id)] = &t;
-      if (!fresh) continue;
-      const Piece& p = program_.pieces[at(id)];
-      const std::vector<Bytes> slots = slot_bytes(graph_, program_, p);
-      if (!leaves.each.empty()) t.memory = working_set(graph_, p, slots, leaves.each);
-      if (leaves.last.empty()) continue;
-      leaves.last.insert(leaves.last.end(), leaves.each.begin(), leaves.each.end());
-      t.memory_of_last = working_set(graph_, p, slots, leaves.last);
-    }
-  }
-
   // ---- gradients that are one tensor
 
   const BackwardSet& set_of(const Segment& s, const Instruction& backward) const {
-    return set_of(s, backward, pieces_[at(backward.piece)]->memory);
+    return set_of(s, backward, pieces_->of(backward.piece).memory);
   }
   const BackwardSet& set_of(const Segment& s, const Instruction& backward, const WorkingSet& w) const {
     if (s.phase == Phase::weight) return w.parameters;
@@ -236,63 +144,6 @@ class Maker {
   }
 
   // ---- times
-
-  // Layers that cut attention alike see alike.
-  double seen(const PieceOp& o) {
-    const Op& op = graph_.ops[at(o.op)];
-    std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>> key;
-    for (const Factor& f : op.factors) {
-      if (f.until < 0) continue;
-      key.first = f.parts;
-      const std::vector<ClassId>& queries = op.factors[at(f.until)].parts;
-      key.first.insert(key.first.end(), queries.begin(), queries.end());
-    }
-    if (key.first.empty()) return 1;
-    for (const Binding& b : o.bindings) key.second.emplace_back(b.factor, b.part, b.digit);
-    const auto [found, added] = seen_.try_emplace(std::move(key), 1);
-    if (added) found->second = seen_share(graph_, program_, o);
-    return found->second;
-  }
-
-  const PieceTime& piece_time(PieceId id, int kind, PlaceId place) {
-    const auto [known, fresh] = times_.try_emplace({kind, kinds_[at(place)]});
-    PieceTime& t = known->second;
-    if (!fresh) return t;
-    const Piece& piece = program_.pieces[at(id)];
-    const std::vector<Bytes> slots = slot_bytes(graph_, program_, piece);
-    for (const PieceOp& o : piece.ops) {
-      const double share = seen(o);
-      const Figure f = slowest(cluster_, kinds_[at(place)], [&](const DeviceType& d) {
-        return forward_time(graph_, program_, piece, o, slots, d, options_.costs, share);
-      });
-      grow(t.forward, to_ns(f.time));
-      grow(t.forward_sources[static_cast<std::size_t>(f.source)], to_ns(f.time));
-      if (!piece.gradient) continue;
-      const Figure b = slowest(cluster_, kinds_[at(place)], [&](const DeviceType& d) {
-        return backward_time(graph_, program_, piece, o, slots, d, options_.costs, share);
-      });
-      grow(t.backward, to_ns(b.time));
-      grow(t.backward_sources[static_cast<std::size_t>(b.source)], to_ns(b.time));
-      const Nanoseconds w = saturated(static_cast<double>(to_ns(b.time)) * weight_share(piece, o));
-      grow(t.weights, w);
-      grow(t.weights_sources[static_cast<std::size_t>(b.source)], w);
-    }
-    t.memory = working_set(graph_, piece, slots);
-    return t;
-  }
-
-  // The gradients of an operator's operands cost alike: those of parameters, of all.
-  double weight_share(const Piece& piece, const PieceOp& o) const {
-    const Op& op = graph_.ops[at(o.op)];
-    int all = 0, parameters = 0;
-    for (std::size_t k = 0; k < op.inputs.size(); ++k) {
-      const TensorId t = op.inputs[k].tensor;
-      if (!graph_.tensors[at(t)].gradient || op.inputs[k].added) continue;
-      ++all;
-      parameters += o.inputs[k] < piece.leaves && parameter_[at(t)];
-    }
-    return all > 0 ? static_cast<double>(parameters) / all : 0;
-  }
 
   void work(Step& step, const Figure& figure) const {
     step.duration = to_ns(figure.time);
@@ -335,7 +186,7 @@ class Maker {
       case Code::backward:
         wait_for_copies(s, number, static_cast<std::size_t>(i.piece), steps);
         add_backward(s, i, step);
-        if (const auto& memory = pieces_[at(i.piece)]->memory_of_last) {
+        if (const auto& memory = pieces_->of(i.piece).memory_of_last) {
           Step of_last = step;
           of_last.last = step.but_last = true;
           const BackwardSet& set = set_of(s, i, *memory);
@@ -354,7 +205,7 @@ class Maker {
         break;
       case Code::accumulate:
         step.kind = StepKind::accumulate;
-        step.instance = value_instance(s, i.out.at(0));
+        step.instance = instances_.of_value(s, i.out.at(0));
         allocate(step, i);
         work(step, slowest(cluster_, kinds_[at(s.place)],
                            [&](const DeviceType& d) { return accumulation_time(bytes_of(i.out), d, options_.costs); }));
@@ -389,7 +240,7 @@ class Maker {
         std::vector<MemoryChange> changes = i.piece >= 0 ? kept_changes(i) : state_changes(i);
         if (i.piece >= 0) add_held_copies(s, number, changes, steps);
         add_host_copy(s, i, step, std::move(changes));
-        step.instance = host_instance(s, away_of(i));
+        step.instance = instances_.of_host_copy(s, away_of(i));
         break;
       }
     }
@@ -404,7 +255,7 @@ class Maker {
   }
 
   void add_forward(const Instruction& i, Step& step) const {
-    const PieceTime& t = *pieces_[at(i.piece)];
+    const PieceTime& t = pieces_->of(i.piece);
     step.duration = t.forward;
     step.sources = t.forward_sources;
     const bool keep = i.keep || i.code == Code::replay;
@@ -419,7 +270,7 @@ class Maker {
     if (shared_->values(holder) == 1)
       step.after.push_back(lost(v));
     else
-      step.releases.push_back({{value_instance(s, holder), shared_->values(holder)}, lost(holder)});
+      step.releases.push_back({{instances_.of_value(s, holder), shared_->values(holder)}, lost(holder)});
   }
 
   // What ends with the backward of a piece, with that of its last run.
@@ -428,12 +279,12 @@ class Maker {
     if (runs == 1)
       step.after.push_back(lost(v));
     else
-      step.releases.push_back({{value_instance(s, v), runs}, lost(v)});
+      step.releases.push_back({{instances_.of_value(s, v), runs}, lost(v)});
   }
 
   // Under `grad_split` a piece has two: gradients of what it reads, then those of its parameters.
   void add_backward(const Segment& s, const Instruction& i, Step& step) {
-    const PieceTime& t = *pieces_[at(i.piece)];
+    const PieceTime& t = pieces_->of(i.piece);
     const bool second = s.phase == Phase::weight;
     step.duration = second ? t.weights : t.backward;
     step.sources = second ? t.weights_sources : t.backward_sources;
@@ -457,7 +308,7 @@ class Maker {
   // What goes to host memory: the tensors that autograd keeps for the piece's backward, or the state of an optimizer.
   std::vector<MemoryChange> kept_changes(const Instruction& i) const {
     std::vector<MemoryChange> kept;
-    const WorkingSet& memory = pieces_[at(i.piece)]->memory;
+    const WorkingSet& memory = pieces_->of(i.piece).memory;
     if (memory.kept > memory.aside)
       kept.push_back({MemoryKind::activations, memory.aside - memory.kept, piece(i.piece)});
     return kept;
@@ -480,7 +331,7 @@ class Maker {
       Step own;
       own.instruction = number;
       add_host_copy(s, i, own, {lost(v)});
-      (back ? own.first_of : own.last_of) = Runs{value_instance(s, v), runs};
+      (back ? own.first_of : own.last_of) = Runs{instances_.of_value(s, v), runs};
       steps.push_back(std::move(own));
     }
   }
@@ -507,7 +358,7 @@ class Maker {
     Step step;
     step.kind = StepKind::wait_restore;
     step.instruction = number;
-    step.instance = host_instance(s, what);
+    step.instance = instances_.of_host_copy(s, what);
     steps.push_back(std::move(step));
   }
 
@@ -519,7 +370,7 @@ class Maker {
     step.level = cost.level;
     step.values = static_cast<int>(i.out.size());
     step.duration = to_ns(cost.figure.time);
-    step.instance = value_instance(s, i.out.at(0));
+    step.instance = instances_.of_value(s, i.out.at(0));
     step.traffic = traffic(cost, to_string(i.move.kind));
     for (const ProgramValueId v : i.out)
       step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
@@ -584,7 +435,7 @@ class Maker {
 
   std::int64_t total_bytes(const std::vector<ProgramValueId>& values) const {
     std::int64_t sum = 0;
-    for (const ProgramValueId v : values) grow(sum, value_bytes_[at(v)]);
+    for (const ProgramValueId v : values) sum = saturated_sum(sum, value_bytes_[at(v)]);
     return sum;
   }
 
@@ -595,7 +446,7 @@ class Maker {
     step.duration = to_ns(cost.figure.time);
     step.level = cost.level;
     step.own = half(cost) + unpacking(s, i.transfer, cost);
-    step.instance = transfer_instance(s, i.transfer);
+    step.instance = instances_.of_transfer(s, i.transfer);
     step.traffic = traffic(cost, "send");
   }
 
@@ -605,7 +456,7 @@ class Maker {
     const int transfer = received_[at(v)];
     step.kind = transfer >= 0 ? StepKind::wait_receive : StepKind::wait_collective;
     step.values = static_cast<int>(i.out.size());
-    step.instance = transfer >= 0 ? transfer_instance(s, transfer) : value_instance(s, v);
+    step.instance = transfer >= 0 ? instances_.of_transfer(s, transfer) : instances_.of_value(s, v);
     step.own = own_wait(s, i, issue, transfer);
     for (const ProgramValueId out : i.out) {
       step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)], value(out)});
@@ -666,27 +517,21 @@ class Maker {
   Parties& parties_;
   Reuse reuse_;
   Steps result_;
+  Instances instances_;
   std::vector<std::vector<int>> kinds_;                          // of devices, by place
-  std::map<std::pair<int, std::vector<int>>, PieceTime> times_;  // by kind of piece and those of its devices
-  std::map<std::tuple<const PieceTime*, std::vector<int>, std::vector<int>>, PieceTime>
-      ended_;  // … and leaves that end
-  std::vector<const PieceTime*> pieces_;
+  std::optional<PieceTimes> pieces_;
   std::vector<char> parameter_, trained_;     // by tensor
   std::vector<std::int64_t> value_bytes_;     // by value
   std::vector<char> away_;                    // by value: a home whose optimizer's state is in host memory
-  std::vector<int> handles_, received_;       // by value: handle; transfer that makes it
+  std::vector<int> received_;                 // by value: transfer that makes it
   std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
-  std::vector<int> transfer_handles_;         // by transfer
   std::vector<char> packed_;  // by transfer: made of several blocks, so with memory of its own until it is taken apart
   std::vector<const Instruction*> unpacks_;  // by transfer: the wait that takes its message apart, the first one
-  std::vector<int> away_handles_;            // of copies to host memory and back: by piece, then by value (states)
   std::set<std::size_t> restored_;           // what comes back
   std::optional<HeldValues> held_;
   std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
   std::optional<SharedGradients> shared_;
-  std::map<std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>>, double>
-      seen_;  // by factors and cuts
 };
 
 }  // namespace
