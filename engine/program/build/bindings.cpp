@@ -1,4 +1,5 @@
-// Which factor every operator binds on every axis: statements, follow, partial values that pass, the backward sweep.
+// Which factor every operator binds on every axis: statements (statement_bindings.cpp), follow, partial values that pass, the
+// backward sweep.
 //
 // Axes are decided one by one; on one axis a tensor is *held* whole, split, or partial. Costs are bytes that move per
 // device, forward and backward, on that axis alone (all-reduce counts twice); over a free axis only slicing and running
@@ -9,10 +10,11 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <numeric>
-#include <tuple>
 #include <unordered_map>
 
+#include "engine/program/build/prefix.h"
+#include "engine/program/build/sharding_state.h"
+#include "engine/program/build/statement_bindings.h"
 #include "engine/program/build/work.h"
 
 namespace planscope::build {
@@ -20,21 +22,6 @@ namespace planscope::build {
 namespace {
 
 constexpr double kBarrier = 1e18;
-
-struct Location {
-  int dim = 0, part = 0;  // kByKey: split by `key`
-  TensorId key = -1;
-  bool operator==(const Location&) const = default;
-};
-
-struct Held {
-  std::vector<std::pair<LogicalDigit, Location>> splits;
-  std::vector<std::pair<LogicalDigit, PartialKind>> partials;
-  bool whole() const { return splits.empty() && partials.empty(); }
-  bool operator==(const Held&) const = default;
-};
-
-LogicalDigit plain(const LogicalDigit& d) { return {d.axis, d.size, d.stride}; }
 
 using StateId = int;   // of a Held; -1: none
 using StatesId = int;  // of a list of these
@@ -46,44 +33,6 @@ struct Bound {
   std::vector<StateId> contributions;  // per input: of the gradient that it gives; -1: none
   std::vector<StateId> writes;         // per output
 };
-
-bool splits_factor(const Work& w, OpId o, int factor) {
-  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a)
-    if (w.d.split(o, a).factor == factor) return true;
-  return false;
-}
-
-// Whether another axis that runs in turn splits the factor too: then a block of one is no range of positions by itself.
-bool alone(const Work& w, OpId o, int axis, int factor) {
-  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a)
-    if (a != axis && w.d.axes[static_cast<std::size_t>(a)].free && w.d.split(o, a).factor == factor) return false;
-  return true;
-}
-
-// An operator whose queries an axis splits into blocks that come one after the other reads, of the keys, those up to the
-// end of the block, if it can see no others and no statement splits them.
-std::optional<FactorBinding> prefix_of(const Work& w, const Op& op, int axis, const std::vector<FactorBinding>& bound) {
-  const auto divided = [&](const DividedAxis& d) { return d.axis == axis; };
-  if (!w.d.axes[static_cast<std::size_t>(axis)].free || bound.size() != 1 ||
-      std::any_of(w.divided.begin(), w.divided.end(), divided))
-    return std::nullopt;
-  const FactorBinding& b = bound[0];
-  const OpId o = static_cast<OpId>(&op - w.g.ops.data());
-  if (b.digit != LogicalDigit{axis} || b.part != 0 || !alone(w, o, axis, b.factor)) return std::nullopt;
-  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
-    const Factor& keys = op.factors[static_cast<std::size_t>(f)];
-    if (keys.until < 0 || keys.until != b.factor || splits_factor(w, o, f)) continue;
-    const Factor& queries = op.factors[static_cast<std::size_t>(b.factor)];
-    const auto size = [&](ClassId c) { return w.g.classes[static_cast<std::size_t>(c)].size; };
-    if (!std::equal(keys.parts.begin(), keys.parts.end(), queries.parts.begin(), queries.parts.end(),
-                    [&](ClassId x, ClassId y) { return size(x) == size(y); }))
-      continue;
-    FactorBinding prefix{b.digit, f, 0};
-    prefix.digit.reach = Reach::prefix;
-    return prefix;
-  }
-  return std::nullopt;
-}
 
 class AxisPass {
  public:
@@ -134,104 +83,6 @@ class AxisPass {
   double bytes(TensorId t) const { return static_cast<double>(w_.g.bytes(t)); }
   bool gradient(TensorId t) const { return w_.g.tensors[static_cast<std::size_t>(t)].gradient; }
   std::int64_t size(OpId o) const { return w_.size_at(w_.op_place[static_cast<std::size_t>(o)], axis_); }
-
-  static std::vector<std::pair<Location, PartRef>> refs(const Operand& o) {
-    std::vector<std::pair<Location, PartRef>> out;
-    for (std::size_t d = 0; d < o.map.size(); ++d)
-      for (std::size_t p = 0; p < o.map[d].size(); ++p)
-        out.push_back({{static_cast<int>(d), static_cast<int>(p), -1}, o.map[d][p]});
-    return out;
-  }
-
-  static bool in_set(const Op& op, int set, int input) {
-    const auto& s = op.linear[static_cast<std::size_t>(set)];
-    return std::find(s.begin(), s.end(), input) != s.end();
-  }
-
-  // Where a binding to a factor splits an operand.
-  static std::optional<Location> location(const Op& op, const Operand& o, const FactorBinding& f) {
-    for (const auto& [at, ref] : refs(o))
-      if (ref.factor == f.factor && ref.part == f.part) return at;
-    const int dim = selected_dim(op, o, f.factor);
-    if (dim < 0) return std::nullopt;
-    return Location{dim, kByKey, op.factors[static_cast<std::size_t>(f.factor)].key};
-  }
-
-  // The state in which an operand is read, or an output written, under a binding.
-  static Held state(const Op& op, const Operand& o, int input, const AxisBinding& b) {
-    Held h;
-    const bool output = input < 0;
-    for (const FactorBinding& f : b.factors) {
-      if (const auto at = location(op, o, f)) {
-        h.splits.emplace_back(f.digit, *at);
-        continue;
-      }
-      const FactorKind k = op.factors[static_cast<std::size_t>(f.factor)].kind;
-      if (output && k == FactorKind::sum) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
-      if (output && k == FactorKind::merge) h.partials.emplace_back(plain(f.digit), PartialKind::merge);
-      if (output && k == FactorKind::softmax && f.digit.reach == Reach::own)
-        h.partials.emplace_back(plain(f.digit), PartialKind::softmax);
-      if (!output && k == FactorKind::sum && o.added) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
-    }
-    if (b.pass >= 0 && (output || in_set(op, b.pass, input) || o.added))
-      for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
-    return h;
-  }
-
-  // The state of the gradient that an operator gives for an operand.
-  static Held contribution(const Op& op, int input, const AxisBinding& b) {
-    const Operand& o = op.inputs[static_cast<std::size_t>(input)];
-    Held h;
-    for (const FactorBinding& f : b.factors) {
-      const auto at = location(op, o, f);
-      if (at) h.splits.emplace_back(f.digit, *at);
-      const bool added = o.added && op.factors[static_cast<std::size_t>(f.factor)].kind == FactorKind::sum;
-      if (!at && !added && f.digit.reach == Reach::own) h.partials.emplace_back(plain(f.digit), PartialKind::sum);
-    }
-    if (b.pass >= 0 && !in_set(op, b.pass, input) && !o.added)
-      for (const LogicalDigit& d : b.pass_digits) h.partials.emplace_back(d, PartialKind::sum);
-    return h;
-  }
-
-  static bool has_prefix(const Held& h) {
-    return std::any_of(h.splits.begin(), h.splits.end(), [](const auto& s) { return s.first.reach == Reach::prefix; });
-  }
-  // Every index has the block of its own number, and no other: what an operator can be asked to make.
-  static bool in_own_blocks(const Held& h) {
-    return std::all_of(h.splits.begin(), h.splits.end(),
-                       [](const auto& s) { return s.first.turn == plan::Turn{} && s.first.reach == Reach::own; });
-  }
-  static Held with_own(Held h) {
-    for (auto& [digit, at] : h.splits) digit.reach = Reach::own;
-    return h;
-  }
-
-  static Held dual(const Held& h) {
-    Held out;
-    out.splits = h.splits;
-    return out;
-  }
-
-  // Partial over all digits of an axis of so many, each by itself, is partial over the axis.
-  static Held joined(Held h, std::int64_t size) {
-    const auto before = [](const auto& a, const auto& b) {
-      return std::tuple(a.second, -a.first.stride) < std::tuple(b.second, -b.first.stride);
-    };
-    std::stable_sort(h.partials.begin(), h.partials.end(), before);
-    for (std::size_t k = 0; k + 1 < h.partials.size();) {
-      const LogicalDigit major = h.partials[k].first, minor = h.partials[k + 1].first;
-      if (h.partials[k].second != h.partials[k + 1].second || major.size == 0 ||
-          major.stride != minor.stride * minor.size) {
-        ++k;
-        continue;
-      }
-      h.partials[k].first = {.axis = major.axis, .size = major.size * minor.size, .stride = minor.stride};
-      h.partials.erase(h.partials.begin() + static_cast<std::ptrdiff_t>(k) + 1);
-    }
-    for (auto& [digit, kind] : h.partials)
-      if (digit.stride == 1 && digit.size == size) digit.size = 0;
-    return h;
-  }
 
   // --- states by number
 
@@ -598,110 +449,6 @@ class AxisPass {
   std::vector<StatesId> held_;          // by tensor; the first is as written
   std::vector<StatesId> contribution_;  // by tensor, of its readers
 };
-
-// The sizes that a statement lists, where they are not those of blocks as equal as possible.
-std::vector<std::int64_t> listed_sizes(const Work& w, int statement) {
-  const auto found = w.d.sizes.find(statement);
-  if (found == w.d.sizes.end() || found->second.form != plan::Sizes::Form::listed) return {};
-  const std::vector<std::int64_t>& sizes = found->second.listed;
-  const std::int64_t size = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
-  for (std::size_t k = 0; k < sizes.size(); ++k)
-    if (sizes[k] != block(size, static_cast<std::int64_t>(sizes.size()), static_cast<std::int64_t>(k)).size())
-      return sizes;
-  return {};
-}
-
-plan::Turn turn_of(const Work& w, int statement, int axis) {
-  const auto found = w.d.turns.find({statement, axis});
-  return found == w.d.turns.end() ? plan::Turn{} : found->second;
-}
-
-void refuse_turn(Work& w, OpId o, int statement) {
-  Diagnostic d = error("'at' counts the blocks of one part",
-                       "the axis is larger than the part of " + w.g.node(o).name() +
-                           " that it begins to cut, and goes on "
-                           "in the next one",
-                       "take an axis that divides the part");
-  d.file = w.d.plan.file;
-  d.line = w.d.plan.statements[static_cast<std::size_t>(statement)].line;
-  w.diagnostics.push_back(std::move(d));
-}
-
-// Blocks of queries that come one after the other, and keys of which each may need all.
-void warn_of_whole_keys(Work& w, OpId o, int axis, int factor, int statement) {
-  const Op& op = w.op(o);
-  if (!w.d.axes[static_cast<std::size_t>(axis)].free || op.factors[static_cast<std::size_t>(factor)].name != "queries")
-    return;
-  bool whole = false;
-  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
-    const Factor& keys = op.factors[static_cast<std::size_t>(f)];
-    whole = whole || (keys.kind == FactorKind::softmax && keys.until < 0 && !splits_factor(w, o, f));
-  }
-  if (!whole) return;
-  Diagnostic d = warning("the mask of " + w.g.node(o).name() + " is not shown to be causal; reading whole keys",
-                         "the blocks of its keys come one after the other, and all have to be there before the first "
-                         "is read");
-  d.file = w.d.plan.file;
-  d.line = w.d.plan.statements[static_cast<std::size_t>(statement)].line;
-  const auto told = [&](const Diagnostic& x) { return x.line == d.line && x.why == d.why; };
-  if (std::none_of(w.diagnostics.begin(), w.diagnostics.end(), told)) w.diagnostics.push_back(std::move(d));
-}
-
-// By axis.
-std::vector<AxisBinding> bound_by_statements(Work& w, OpId o) {
-  std::vector<AxisBinding> out(w.d.axes.size());
-  const Op& op = w.op(o);
-  const PlaceId place = w.op_place[static_cast<std::size_t>(o)];
-  for (int f = 0; f < static_cast<int>(op.factors.size()); ++f) {
-    const std::vector<int> axes = plan::split_axes(w.d, o, f);
-    const std::vector<ClassId>& parts = op.factors[static_cast<std::size_t>(f)].parts;
-    if (axes.empty() || parts.empty()) continue;
-    std::vector<std::int64_t> left;
-    for (const ClassId c : parts) left.push_back(w.g.classes[static_cast<std::size_t>(c)].size);
-    for (const int a : axes) {
-      AxisBinding& b = out[static_cast<std::size_t>(a)];
-      b.origin = Origin::statement;
-      const plan::Split& s = w.d.split(o, a);
-      b.statement = s.statement;
-      if (const std::int64_t n = w.size_at(place, a); n > 1)
-        bind_axis(w.g, b, a, n, f, static_cast<std::size_t>(s.part), parts, left, listed_sizes(w, s.statement),
-                  turn_of(w, s.statement, a));
-      if (const auto prefix = prefix_of(w, op, a, b.factors)) {
-        b.factors.push_back(*prefix);
-        continue;
-      }
-      if (w.size_at(place, a) > 1) warn_of_whole_keys(w, o, a, f, s.statement);
-      if (b.factors.size() > 1 && turn_of(w, s.statement, a) != plan::Turn{}) refuse_turn(w, o, s.statement);
-    }
-  }
-  for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) {
-    const plan::Split& s = w.d.split(o, a);
-    if (s.statement >= 0 && s.factor == plan::kNone) {
-      out[static_cast<std::size_t>(a)].origin = Origin::statement;
-      out[static_cast<std::size_t>(a)].statement = s.statement;
-    }
-  }
-  return out;
-}
-
-bool bind_statements(Work& w) {
-  w.kinds = operator_kinds(w);
-  w.binding_ids.assign(w.g.ops.size() * w.d.axes.size(), 0);
-  std::vector<OpId> first(w.g.ops.size(), -1);  // by kind
-  for (OpId o = 0; o < static_cast<OpId>(w.g.ops.size()); ++o) {
-    if (w.op(o).parameter_free) continue;
-    OpId& like = first[static_cast<std::size_t>(w.kinds[static_cast<std::size_t>(o)])];
-    if (like >= 0) {
-      for (int a = 0; a < static_cast<int>(w.d.axes.size()); ++a) w.binding_id(o, a) = w.binding_id(like, a);
-      continue;
-    }
-    like = o;
-    const std::vector<AxisBinding> stated = bound_by_statements(w, o);
-    for (int a = 0; a < static_cast<int>(stated.size()); ++a)
-      w.binding_id(o, a) = w.intern(stated[static_cast<std::size_t>(a)]);
-  }
-  return !has_errors(w.diagnostics);
-}
 
 }  // namespace
 
