@@ -42,7 +42,7 @@ namespace planscope::plan {
 
 void bind_trans(Context&, const TransStatement&);
 bool take_turn(Context&, const TransStatement&, const std::vector<int>& axes, bool of_parameters);  // turn.cpp
-void bind_algorithm(Context&, const AlgorithmStatement&);
+void bind_algorithm(Context&, const AlgorithmStatement&);  // algorithms.cpp
 
 // A selection by phase: of operators (forward), of parameters (fetch, grad, update).
 std::optional<std::map<Phase, Units>> units_by_phase(Context&, const Units&);
@@ -54,9 +54,10 @@ bool speaks_of_updates(const AlgorithmStatement&);
 // What it says of which groups, for each case of its variables. With a message: it says something else of tasks.
 void for_states(Context&, const AlgorithmStatement&,
                 const std::function<void(Algorithm, const Group&, const std::vector<Match>&)>& visit);
-void settle_axis_choices(Context&);  // after all statements: `by a|b` of which later lines have decided one
+// After all statements: `by a|b` of which later lines have decided one (axis_choices.cpp).
+void settle_axis_choices(Context&);
 
-// What the words of a choice mean for one operator or parameter.
+// What the words of a choice mean for one operator or parameter (factor_choice.cpp).
 struct FactorChoice {
   std::vector<int> factors;        // indices and kNone
   std::vector<std::string> words;  // of each
