@@ -6,11 +6,11 @@
 // what only moves values) take no time.
 #include <algorithm>
 #include <numeric>
-#include <span>
 
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/program/build/schedule.h"
+#include "engine/program/build/tasks.h"
 #include "engine/program/build/work.h"
 
 namespace planscope::build {
@@ -19,13 +19,11 @@ namespace {
 
 class Scheduler {
  public:
-  explicit Scheduler(Work& w) : w_(w), p_(w.p) {}
+  explicit Scheduler(Work& w) : w_(w), p_(w.p), tasks_(w.p) {}
 
   bool run() {
     members_ = make_classes(p_);
-    make_tasks();
-    data_edges();
-    growing_edges();
+    link_data(p_, over_steps(), tasks_);
     if (!order_edges()) return false;
     if (!run_ahead()) return false;
     if (!list_schedule()) return false;
@@ -35,221 +33,6 @@ class Scheduler {
   }
 
  private:
-  // --- tasks
-
-  std::int64_t count(AxisId a) const { return index_count(p_.axes[static_cast<std::size_t>(a)]); }
-
-  // Of an index among those of an axis; -1: it has no such index.
-  std::int64_t position(AxisId a, std::int64_t index) const {
-    const Axis& axis = p_.axes[static_cast<std::size_t>(a)];
-    if (axis.of < 0) return index < axis.size ? index : -1;
-    const auto found = std::lower_bound(axis.indices.begin(), axis.indices.end(), index);
-    return found != axis.indices.end() && *found == index ? found - axis.indices.begin() : -1;
-  }
-
-  void make_tasks() {
-    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s) {
-      first_.push_back(static_cast<int>(tasks_.size()));
-      std::int64_t n = 1;
-      for (const AxisId a : p_.segments[static_cast<std::size_t>(s)].free_axes) n *= count(a);
-      for (std::int64_t i = 0; i < n; ++i) {
-        tasks_.push_back({s, i, static_cast<int>(indices_.size())});
-        append_index(s, i);
-      }
-    }
-    first_.push_back(static_cast<int>(tasks_.size()));
-    next_.resize(tasks_.size());
-    waiting_.assign(tasks_.size(), 0);
-    ahead_.assign(tasks_.size(), 0);
-  }
-
-  void append_index(SegmentId s, std::int64_t linear) {
-    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    const std::size_t begin = indices_.size();
-    indices_.resize(begin + axes.size());
-    for (std::size_t k = axes.size(); k-- > 0;) {
-      indices_[begin + k] = index_at(p_.axes[static_cast<std::size_t>(axes[k])], linear % count(axes[k]));
-      linear /= count(axes[k]);
-    }
-  }
-
-  // The index of a task along the free axes of its segment.
-  std::span<const std::int64_t> index_of(int task) const {
-    const Task& t = tasks_[static_cast<std::size_t>(task)];
-    return {indices_.data() + t.index, p_.segments[static_cast<std::size_t>(t.segment)].free_axes.size()};
-  }
-
-  // Tasks of a segment whose index agrees with `given` on the axes that it names (-1: any).
-  template <class F>
-  void for_tasks(SegmentId s, const std::vector<std::int64_t>& given, F&& f) const {
-    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    const auto recurse = [&](auto&& self, std::size_t k, std::int64_t linear) -> void {
-      if (k == axes.size()) {
-        f(first_[static_cast<std::size_t>(s)] + static_cast<int>(linear));
-        return;
-      }
-      const std::int64_t v = given[static_cast<std::size_t>(axes[k])], n = count(axes[k]);
-      if (v < 0) {
-        for (std::int64_t i = 0; i < n; ++i) self(self, k + 1, linear * n + i);
-      } else if (const std::int64_t i = position(axes[k], v); i >= 0) {
-        self(self, k + 1, linear * n + i);
-      }
-    };
-    recurse(recurse, 0, 0);
-  }
-
-  void link(int from, int to, int statement, std::int64_t steps = 0) {
-    look_at_stop();
-    if (from == to && steps >= 0) return;
-    if (steps != 0) apart_.push_back({from, to, statement, steps});
-    if (steps != 0) return;
-    next_[static_cast<std::size_t>(from)].push_back({from, to, statement, 0});
-    ++waiting_[static_cast<std::size_t>(to)];
-  }
-
-  // Every task of `to` after the tasks of `from` that agree on `common` axes. Where several wait for the same several, a
-  // joint is between them: it is done when all of these are, and takes no time.
-  void link_segments(SegmentId from, SegmentId to, const AxisSet& common, std::int64_t steps = 0) {
-    if (!linked_.insert({from, to, common, steps}).second) return;
-    const auto& axes = p_.segments[static_cast<std::size_t>(to)].free_axes;
-    const bool joints = steps == 0 && has_others(from, to, common) && has_others(to, from, common);
-    std::map<std::vector<std::int64_t>, int> known;  // joints by what is given
-    for (int t = first_[static_cast<std::size_t>(to)]; t < first_[static_cast<std::size_t>(to) + 1]; ++t) {
-      std::vector<std::int64_t> given(p_.axes.size(), -1);
-      const std::span<const std::int64_t> index = index_of(t);
-      for (std::size_t k = 0; k < axes.size(); ++k)
-        if (is_shared(axes[k], from, common)) given[static_cast<std::size_t>(axes[k])] = index[k];
-      if (!joints) {
-        for_tasks(from, given, [&](int f) { link(f, t, -1, steps); });
-        continue;
-      }
-      const auto [joint, fresh] = known.try_emplace(given, static_cast<int>(tasks_.size()));
-      if (fresh) {
-        tasks_.push_back(tasks_[static_cast<std::size_t>(first_[static_cast<std::size_t>(from)])]);
-        next_.emplace_back();
-        waiting_.push_back(0);
-        ahead_.push_back(0);
-        for_tasks(from, given, [&](int f) { link(f, joint->second, -1); });
-      }
-      link(joint->second, t, -1);
-    }
-  }
-  bool is_joint(int task) const { return task >= first_.back(); }
-
-  bool is_shared(AxisId a, SegmentId other, const AxisSet& common) const {
-    const auto& axes = p_.segments[static_cast<std::size_t>(other)].free_axes;
-    return std::find(common.begin(), common.end(), a) != common.end() &&
-           std::find(axes.begin(), axes.end(), a) != axes.end();
-  }
-  // Whether several tasks of `s` are linked with each of `other`.
-  bool has_others(SegmentId s, SegmentId other, const AxisSet& common) const {
-    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    return std::any_of(axes.begin(), axes.end(),
-                       [&](AxisId a) { return count(a) > 1 && !is_shared(a, other, common); });
-  }
-
-  void data_edges() {
-    std::vector<std::vector<SegmentId>> writers(p_.values.size()), readers(p_.values.size());
-    std::vector<SegmentId> kept(p_.pieces.size(), -1), backward(p_.pieces.size(), -1), away(p_.pieces.size(), -1),
-        back(p_.pieces.size(), -1), frees(p_.values.size(), -1), updates(p_.values.size(), -1),
-        senders(p_.transfers.size(), -1);
-    const auto note = [](std::vector<SegmentId>& list, SegmentId s) {
-      if (list.empty() || list.back() != s) list.push_back(s);
-    };
-    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
-      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
-        if (i.code == Code::free) {
-          for (const ProgramValueId v : i.in) frees[static_cast<std::size_t>(v)] = s;
-          continue;
-        }
-        if (i.code == Code::offload)  // a state: moved after its last reader
-          for (const ProgramValueId v : i.in) frees[static_cast<std::size_t>(v)] = s;
-        if (i.code == Code::update) updates[static_cast<std::size_t>(i.out[0])] = s;
-        if (i.code == Code::send) senders[static_cast<std::size_t>(i.transfer)] = s;
-        if ((i.code == Code::compute || i.code == Code::replay) && i.keep) kept[static_cast<std::size_t>(i.piece)] = s;
-        for (const ProgramValueId v : i.in)
-          if (v >= 0) note(readers[static_cast<std::size_t>(v)], s);
-        if (i.code == Code::wait)
-          for (const ProgramValueId v : i.out) note(readers[static_cast<std::size_t>(v)], s);
-        if (i.code != Code::update && i.code != Code::wait)
-          for (const ProgramValueId v : i.out)
-            if (v >= 0) note(writers[static_cast<std::size_t>(v)], s);
-      }
-    for (std::size_t v = 0; v < p_.values.size(); ++v) {
-      for (const SegmentId to : readers[v])
-        for (const SegmentId from : writers[v])
-          if (from != to) link_segments(from, to, p_.values[v].indexed);
-      if (frees[v] >= 0)
-        for (const SegmentId r : readers[v])
-          if (r != frees[v]) link_segments(r, frees[v], p_.values[v].indexed);
-      if (updates[v] >= 0)  // after its last use
-        for (const SegmentId r : readers[v])
-          if (r != updates[v]) link_segments(r, updates[v], {});
-      if (updates[v] >= 0 && over_steps())
-        for (const SegmentId r : readers[v]) link_segments(updates[v], r, {}, 1 + p_.values[v].lag);
-      if (p_.values[v].role == Role::state && frees[v] >= 0 && over_steps())
-        for (const SegmentId back_again : writers[v]) link_segments(frees[v], back_again, {}, 1);
-    }
-    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
-      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
-        if (i.code == Code::receive && senders[static_cast<std::size_t>(i.transfer)] >= 0)
-          link_segments(
-              senders[static_cast<std::size_t>(i.transfer)], s,
-              p_.values[static_cast<std::size_t>(p_.transfers[static_cast<std::size_t>(i.transfer)].from[0])].indexed);
-        if (i.code == Code::backward && kept[static_cast<std::size_t>(i.piece)] >= 0 &&
-            kept[static_cast<std::size_t>(i.piece)] != s)
-          link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
-        if (i.code == Code::offload && i.piece >= 0) {
-          link_segments(kept[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
-          away[static_cast<std::size_t>(i.piece)] = s;
-        }
-        if (i.code == Code::restore && i.piece >= 0) {
-          link_segments(away[static_cast<std::size_t>(i.piece)], s, p_.segments[static_cast<std::size_t>(s)].free_axes);
-          back[static_cast<std::size_t>(i.piece)] = s;
-        }
-        if (i.code != Code::backward) continue;
-        if (const SegmentId b = back[static_cast<std::size_t>(i.piece)]; b >= 0)
-          link_segments(b, s, p_.segments[static_cast<std::size_t>(s)].free_axes);
-        SegmentId& first = backward[static_cast<std::size_t>(i.piece)];
-        if (first >= 0 && first != s) link_segments(first, s, p_.segments[static_cast<std::size_t>(s)].free_axes);
-        if (first < 0) first = s;
-      }
-  }
-
-  // What is read up to an index while it is put together: after all indices that add to what is read.
-  void growing_edges() {
-    std::map<ProgramValueId, std::vector<std::pair<SegmentId, Digit>>> terms;  // how they are split
-    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
-      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions)
-        if (i.code == Code::accumulate)
-          for (const Split& split : layout_of(i.in[0]).splits)
-            if (split.digits.size() == 1 && is_free(split.digits[0])) terms[i.out[0]].emplace_back(s, split.digits[0]);
-    for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
-      for (const Instruction& i : p_.segments[static_cast<std::size_t>(s)].instructions) {
-        if (i.code != Code::local || i.move.kind != MoveKind::slice) continue;
-        for (const auto& [from, term] : terms[i.in[0]])
-          if (from == s && i.move.digits[0].axis == term.axis) link_growing(s, term, i.move.digits[0]);
-      }
-  }
-
-  const Layout& layout_of(ProgramValueId v) const {
-    return p_.layouts[static_cast<std::size_t>(p_.values[static_cast<std::size_t>(v)].layout)];
-  }
-  bool is_free(const Digit& d) const { return p_.axes[static_cast<std::size_t>(d.axis)].grid < 0; }
-
-  void link_growing(SegmentId s, const Digit& term, const Digit& read) {
-    if (!grown_.insert({s, term.axis, term.reach, read.reach}).second) return;
-    const auto& axes = p_.segments[static_cast<std::size_t>(s)].free_axes;
-    const auto at = static_cast<std::size_t>(std::find(axes.begin(), axes.end(), term.axis) - axes.begin());
-    std::int64_t stride = 1;
-    for (std::size_t k = at + 1; k < axes.size(); ++k) stride *= count(axes[k]);
-    for (int t = first_[static_cast<std::size_t>(s)]; t < first_[static_cast<std::size_t>(s) + 1]; ++t) {
-      const std::int64_t i = index_of(t)[at];
-      if (read.reach == Reach::prefix && i > 0) link(t - static_cast<int>(stride), t, -1);
-      if (term.reach == Reach::prefix && i + 1 < count(term.axis)) link(t + static_cast<int>(stride), t, -1);
-    }
-  }
-
   // --- order rows
 
   // Whether a row orders tasks of different steps.
@@ -261,8 +44,9 @@ class Scheduler {
 
   // Leaves the order of one period: what stands in an earlier one needs no order in this.
   bool run_ahead() {
-    if (apart_.empty()) return true;
-    Ahead ahead = steps_ahead(next_, apart_);
+    ahead_.assign(tasks_.list.size(), 0);
+    if (tasks_.apart.empty()) return true;
+    Ahead ahead = steps_ahead(tasks_.next, tasks_.apart);
     if (!ahead.conflict.empty()) {
       w_.diagnostics.push_back(conflict(std::move(ahead.conflict)));
       return false;
@@ -271,15 +55,15 @@ class Scheduler {
     const auto earlier = [&](const Edge& e) {
       return ahead_[static_cast<std::size_t>(e.from)] > ahead_[static_cast<std::size_t>(e.to)] - e.steps;
     };
-    for (std::vector<Edge>& list : next_)
+    for (std::vector<Edge>& list : tasks_.next)
       std::erase_if(list, [&](const Edge& e) {
-        if (earlier(e)) --waiting_[static_cast<std::size_t>(e.to)];
+        if (earlier(e)) --tasks_.waiting[static_cast<std::size_t>(e.to)];
         return earlier(e);
       });
-    for (const Edge& e : apart_) {
+    for (const Edge& e : tasks_.apart) {
       if (earlier(e)) continue;
-      next_[static_cast<std::size_t>(e.from)].push_back(e);
-      ++waiting_[static_cast<std::size_t>(e.to)];
+      tasks_.next[static_cast<std::size_t>(e.from)].push_back(e);
+      ++tasks_.waiting[static_cast<std::size_t>(e.to)];
     }
     return true;
   }
@@ -324,7 +108,7 @@ class Scheduler {
             if (lacking = lacked_axis(s, t.index, axis); lacking < 0) break;
           if (lacking >= 0 && t.phase <= Phase::backward) unindexed.try_emplace({statement, u}, it->second[0], lacking);
           for (const SegmentId s : it->second)
-            if (lacked_axis(s, t.index, axis) < 0) for_tasks(s, given, [&](int task) { out.push_back(task); });
+            if (lacked_axis(s, t.index, axis) < 0) tasks_.for_tasks(s, given, [&](int task) { out.push_back(task); });
         }
       return out;
     };
@@ -335,7 +119,7 @@ class Scheduler {
         for (const int b : after)
           if (share_device(a, b)) {
             const std::int64_t steps = pair.after.step - pair.before.step;
-            link(a, b, pair.statement, steps);
+            tasks_.link(a, b, pair.statement, steps);
             if (steps == 0 && a != b) note_order(pair.statement, a, b);
           }
     }
@@ -345,8 +129,8 @@ class Scheduler {
 
   // Pairs of one row come by rising index, so most continue what was noted.
   void note_order(int statement, int before, int after) {
-    const Task& a = tasks_[static_cast<std::size_t>(before)];
-    const Task& b = tasks_[static_cast<std::size_t>(after)];
+    const Tasks::Task& a = tasks_.list[static_cast<std::size_t>(before)];
+    const Tasks::Task& b = tasks_.list[static_cast<std::size_t>(after)];
     const auto [known, fresh] =
         noted_.try_emplace({statement, a.segment, b.segment, b.linear - a.linear}, w_.ordered.size());
     if (!fresh) {
@@ -377,8 +161,8 @@ class Scheduler {
   }
 
   bool share_device(int a, int b) const {
-    const auto& x = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(a)].segment)];
-    const auto& y = members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(b)].segment)];
+    const auto& x = members_[static_cast<std::size_t>(tasks_.segment_of(a))];
+    const auto& y = members_[static_cast<std::size_t>(tasks_.segment_of(b))];
     return std::any_of(x.begin(), x.end(), [&](int c) { return std::binary_search(y.begin(), y.end(), c); });
   }
 
@@ -402,29 +186,27 @@ class Scheduler {
     }
   }
 
-  SegmentId segment_of(int task) const { return tasks_[static_cast<std::size_t>(task)].segment; }
-
   // --- list scheduling in unit time
 
   Phase phase(int task) const {
-    return p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].phase;
+    return p_.segments[static_cast<std::size_t>(tasks_.segment_of(task))].phase;
   }
 
   int rank(int task) const {
     const Phase p = phase(task);
     int out = p == Phase::backward ? 0 : p == Phase::weight ? 2 : p == Phase::forward ? 1 : 3;
     if (p == Phase::load)  // as urgent as what waits for it
-      for (const Edge& e : next_[static_cast<std::size_t>(task)])
-        if (phase(e.to) != Phase::load || is_joint(e.to)) out = std::min(out, rank(e.to));
+      for (const Edge& e : tasks_.next[static_cast<std::size_t>(task)])
+        if (phase(e.to) != Phase::load || tasks_.is_joint(e.to)) out = std::min(out, rank(e.to));
     return out;
   }
 
   const std::vector<int>& members(int task) const {
-    return members_[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)];
+    return members_[static_cast<std::size_t>(tasks_.segment_of(task))];
   }
 
   bool takes_time(int task) const {
-    const Segment& s = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)];
+    const Segment& s = p_.segments[static_cast<std::size_t>(tasks_.segment_of(task))];
     if (s.phase != Phase::forward && s.phase != Phase::backward) return true;
     return std::any_of(s.instructions.begin(), s.instructions.end(), [&](const Instruction& i) {
       return i.piece >= 0 && p_.pieces[static_cast<std::size_t>(i.piece)].gradient;
@@ -432,7 +214,8 @@ class Scheduler {
   }
 
   bool list_schedule() {
-    std::vector<int> order(tasks_.size()), urgency(tasks_.size());  // tasks, the most urgent first; and the inverse
+    const std::size_t all = tasks_.list.size();
+    std::vector<int> order(all), urgency(all);  // tasks, the most urgent first; and the inverse
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
       return std::pair(rank(a), outer_index(a)) < std::pair(rank(b), outer_index(b));
@@ -451,7 +234,7 @@ class Scheduler {
       }
     };
     const auto open = [&](int t) {
-      if (waiting_[static_cast<std::size_t>(t)] > 0 || !loads.wanted(t) || is_joint(t)) return;
+      if (tasks_.waiting[static_cast<std::size_t>(t)] > 0 || !loads.wanted(t) || tasks_.is_joint(t)) return;
       const bool timed = takes_time(t);
       const bool fresh = (timed ? ready : at_once).insert(urgency[static_cast<std::size_t>(t)]).second;
       if (timed && fresh) add_ready(t, 1);
@@ -462,15 +245,15 @@ class Scheduler {
         const int t = finished.back();
         finished.pop_back();
         ++done;
-        for (const Edge& e : next_[static_cast<std::size_t>(t)]) {
-          const int left = --waiting_[static_cast<std::size_t>(e.to)];
+        for (const Edge& e : tasks_.next[static_cast<std::size_t>(t)]) {
+          const int left = --tasks_.waiting[static_cast<std::size_t>(e.to)];
           for (const int load : loads.arrive(e)) open(load);
-          if (is_joint(e.to) && left == 0) finished.push_back(e.to);
+          if (tasks_.is_joint(e.to) && left == 0) finished.push_back(e.to);
           open(e.to);
         }
       }
     };
-    for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) open(t);
+    for (int t = 0; t < static_cast<int>(tasks_.list.size()); ++t) open(t);
     sequences_.resize(p_.classes.size());
     std::vector<int> busy(p_.classes.size(), -1);
     for (int time = 0; !ready.empty() || !at_once.empty(); ++time) {
@@ -502,11 +285,11 @@ class Scheduler {
       }
       for (const int t : started) finish(t);
     }
-    if (done == tasks_.size()) return true;
+    if (done == tasks_.list.size()) return true;
     drop(loads.unwanted());
     std::vector<int> line;  // by statement
     for (const plan::Statement& s : w_.d.plan.statements) line.push_back(s.line);
-    w_.diagnostics.push_back(conflict(least_cycle(next_, waiting_, line)));
+    w_.diagnostics.push_back(conflict(least_cycle(tasks_.next, tasks_.waiting, line)));
     return false;
   }
 
@@ -515,16 +298,16 @@ class Scheduler {
     while (!tasks.empty()) {
       const int t = tasks.back();
       tasks.pop_back();
-      if (waiting_[static_cast<std::size_t>(t)] > 0) continue;
-      for (const Edge& e : next_[static_cast<std::size_t>(t)])
-        if (--waiting_[static_cast<std::size_t>(e.to)] == 0) tasks.push_back(e.to);
+      if (tasks_.waiting[static_cast<std::size_t>(t)] > 0) continue;
+      for (const Edge& e : tasks_.next[static_cast<std::size_t>(t)])
+        if (--tasks_.waiting[static_cast<std::size_t>(e.to)] == 0) tasks.push_back(e.to);
     }
   }
 
   // Copies from host memory run as late as rows allow: when a task waits for nothing else.
   class Loads {
    public:
-    explicit Loads(const Scheduler& s) : s_(s), wanted_(s.tasks_.size(), true) {
+    explicit Loads(const Scheduler& s) : s_(s), wanted_(s.tasks_.list.size(), true) {
       for (std::size_t t = 0; t < wanted_.size(); ++t) any_ = any_ || is_load(static_cast<int>(t));
       if (!any_) return;
       waits_.assign(wanted_.size(), 0);
@@ -532,7 +315,7 @@ class Scheduler {
       for (std::size_t t = 0; t < wanted_.size(); ++t) {
         const bool load = is_load(static_cast<int>(t));
         if (load) wanted_[t] = false;
-        for (const Edge& e : s.next_[t]) {
+        for (const Edge& e : s.tasks_.next[t]) {
           if (load)
             of_[static_cast<std::size_t>(e.to)].push_back(e.from);
           else
@@ -578,29 +361,29 @@ class Scheduler {
 
   // The index along the outermost free axis; tasks without one come where program order puts them.
   std::int64_t outer_index(int task) const {
-    const auto& axes = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].free_axes;
-    return axes.empty() ? 0 : index_of(task)[0];
+    const auto& axes = p_.segments[static_cast<std::size_t>(tasks_.segment_of(task))].free_axes;
+    return axes.empty() ? 0 : tasks_.index_of(task)[0];
   }
 
   std::string task_name(int task, std::int64_t step) const {
-    std::string out = p_.segments[static_cast<std::size_t>(tasks_[static_cast<std::size_t>(task)].segment)].name;
-    if (!apart_.empty()) out += "[step=t" + (step == 0 ? "" : (step > 0 ? "+" : "") + std::to_string(step)) + "]";
-    for (const std::int64_t i : index_of(task)) out += "[" + std::to_string(i) + "]";
+    std::string out = p_.segments[static_cast<std::size_t>(tasks_.segment_of(task))].name;
+    if (!tasks_.apart.empty()) out += "[step=t" + (step == 0 ? "" : (step > 0 ? "+" : "") + std::to_string(step)) + "]";
+    for (const std::int64_t i : tasks_.index_of(task)) out += "[" + std::to_string(i) + "]";
     return out;
   }
 
   // An edge to a joint and the one behind it are one; the ends of a chain are tasks.
   std::vector<Edge> without_joints(std::vector<Edge> edges) const {
-    if (is_joint(edges.front().from) && edges.front().from == edges.back().to)
+    if (tasks_.is_joint(edges.front().from) && edges.front().from == edges.back().to)
       std::rotate(edges.begin(), edges.begin() + 1, edges.end());
     std::vector<Edge> out;
     for (const Edge& e : edges) {
-      if (!is_joint(e.from))
+      if (!tasks_.is_joint(e.from))
         out.push_back(e);
       else if (!out.empty())
         out.back().to = e.to;
     }
-    if (!out.empty() && is_joint(out.back().to)) out.pop_back();
+    if (!out.empty() && tasks_.is_joint(out.back().to)) out.pop_back();
     return out;
   }
 
@@ -637,7 +420,9 @@ class Scheduler {
     d.file = w_.d.plan.file;
     if (!lines.empty()) d.line = *lines.begin();
     for (const Edge& e : edges)
-      if (const auto b = e.statement < 0 && d.why.empty() ? barrier(w_, segment_of(e.from), segment_of(e.to)) : std::nullopt) {
+      if (const auto b = e.statement < 0 && d.why.empty()
+                             ? barrier(w_, tasks_.segment_of(e.from), tasks_.segment_of(e.to))
+                             : std::nullopt) {
         d.why = b->text;
         if (b->line > 0) lines.insert(b->line);
         if (d.line == 0) d.line = b->line;
@@ -649,8 +434,8 @@ class Scheduler {
   std::vector<SlotRun> runs(const std::vector<int>& sequence) const {
     std::vector<SlotRun> out;
     for (const int t : sequence) {
-      const auto index = index_of(t);
-      out.push_back({tasks_[static_cast<std::size_t>(t)].segment,
+      const auto index = tasks_.index_of(t);
+      out.push_back({tasks_.segment_of(t),
                      {index.begin(), index.end()},
                      ahead_[static_cast<std::size_t>(t)]});
     }
@@ -672,24 +457,11 @@ class Scheduler {
     w_.diagnostics.push_back(d);
   }
 
-  struct Task {
-    SegmentId segment;
-    std::int64_t linear;
-    int index;  // into indices_
-  };
-
   Work& w_;
   Program& p_;
   std::vector<std::vector<int>> members_;  // classes of each segment
-  std::vector<Task> tasks_;
-  std::vector<std::int64_t> indices_;
-  std::vector<int> first_;
-  std::vector<std::vector<Edge>> next_;
-  std::vector<int> waiting_;
-  std::vector<Edge> apart_;          // between steps
+  Tasks tasks_;
   std::vector<std::int64_t> ahead_;  // by task
-  std::set<std::tuple<SegmentId, SegmentId, AxisSet, std::int64_t>> linked_;
-  std::set<std::tuple<SegmentId, AxisId, Reach, Reach>> grown_;
   std::map<std::tuple<int, SegmentId, SegmentId, std::int64_t>, std::size_t> noted_;  // into w_.ordered
   std::vector<std::vector<int>> sequences_;
 };
