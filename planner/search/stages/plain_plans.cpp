@@ -37,9 +37,8 @@ class Plain {
     if (pipe == 1) add(c, 1, samples, false);
     if (pipe == 1 && c.data > 1) add(with_zero(c, 1), 1, samples, false);
     const Configuration lean = with_zero(c, pipe == 1 ? 3 : 1);
-    const std::int64_t many = largest_divisor(samples, kMostMicroBatches);
-    if (many > 1) add(lean, many, samples / many, false);
-    add(lean, many, samples / many, true);
+    if (samples > 1) add(lean, samples, 1, false);
+    add(lean, samples, 1, true);
   }
 
   std::vector<Configuration> take() { return std::move(out_); }

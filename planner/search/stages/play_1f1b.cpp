@@ -1,39 +1,83 @@
+// How long a pipeline in the order 1F1B takes.
 #include <algorithm>
+#include <vector>
 
 #include "planner/search/stages/partition.h"
 
 namespace planscope::stages {
+namespace {
 
-// Along 1F1B's order of tasks, stage by stage, what comes before is known when micro-batches are taken in turn: forward of
-// micro-batch m at stage s comes behind backward m - (n - s) there.
-std::int64_t play_1f1b(const std::vector<StageTime>& times, std::int64_t micro_batches) {
-  const auto n = static_cast<std::int64_t>(times.size());
-  std::vector<std::int64_t> forward(static_cast<std::size_t>(n * micro_batches), -1), backward = forward;
-  std::vector<std::int64_t> now(times.size(), 0), done(times.size(), 0);  // by stage; done: tasks
-  const auto index = [&](std::int64_t s, std::int64_t m) { return static_cast<std::size_t>(s * micro_batches + m); };
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (std::int64_t s = 0; s < n; ++s) {
+// The pipeline in rows: in row m stage s runs the forward that lies as many micro-batches ahead as there are stages behind it, and
+// then the backward of micro-batch m. All that a row depends on is when the row before it ended.
+class Pipeline {
+ public:
+  explicit Pipeline(const std::vector<StageTime>& times)
+      : times_(&times), forward_(times.size(), 0), backward_(times.size(), 0), ended_(times.size(), 0) {}
+
+  void run_row(std::int64_t m, std::int64_t micro_batches) {
+    const auto n = static_cast<std::int64_t>(times_->size());
+    for (std::int64_t s = n - 1; s >= 0; --s) {  // the last one first: `forward_` of the stage before is still the last row's
+      const std::int64_t ahead = m + n - 1 - s;
+      if (ahead < 0 || ahead >= micro_batches) continue;
       const auto u = static_cast<std::size_t>(s);
-      const std::int64_t ahead = std::min(micro_batches, n - s);
-      for (; done[u] < 2 * micro_batches; ++done[u], moved = true) {
-        // First `ahead` forwards, then backward and forward in turn, then the backwards that are left.
-        const std::int64_t k = done[u], paired = ahead + 2 * (micro_batches - ahead);
-        const bool back = k >= ahead && (k >= paired || (k - ahead) % 2 == 0);
-        const std::int64_t m = k < ahead     ? k
-                               : k >= paired ? k - micro_batches
-                               : back        ? (k - ahead) / 2
-                                             : ahead + (k - ahead) / 2;
-        const std::int64_t ready = back ? (s + 1 == n ? forward[index(s, m)] : backward[index(s + 1, m)])
-                                        : (s == 0 ? 0 : forward[index(s - 1, m)]);
-        if (ready < 0) break;
-        const StageTime& t = times[u];
-        now[u] = back ? std::max(now[u] + t.again_ns, ready) + t.backward_ns : std::max(now[u], ready) + t.forward_ns;
-        (back ? backward : forward)[index(s, m)] = now[u];
-      }
+      const std::int64_t ready = s == 0 ? 0 : forward_[u - 1];
+      forward_[u] = ended_[u] = std::max(ended_[u], ready) + (*times_)[u].forward_ns;
+    }
+    if (m < 0) return;
+    for (std::int64_t s = n - 1; s >= 0; --s) {
+      const auto u = static_cast<std::size_t>(s);
+      const std::int64_t ready = s + 1 == n ? forward_[u] : backward_[u + 1];
+      backward_[u] = ended_[u] = std::max(ended_[u] + (*times_)[u].again_ns, ready) + (*times_)[u].backward_ns;
     }
   }
-  return *std::max_element(now.begin(), now.end());
+
+  // By how much everything in `later` is later than here; -1: by different times.
+  std::int64_t shift_to(const Pipeline& later) const {
+    const std::int64_t shift = later.ended_[0] - ended_[0];
+    for (std::size_t s = 0; s < ended_.size(); ++s)
+      if (later.ended_[s] - ended_[s] != shift || later.forward_[s] - forward_[s] != shift) return -1;
+    return shift;
+  }
+
+  void move(std::int64_t by) {
+    for (std::vector<std::int64_t>* ends : {&forward_, &backward_, &ended_})
+      for (std::int64_t& end : *ends) end += by;
+  }
+
+  std::int64_t end() const { return *std::max_element(ended_.begin(), ended_.end()); }
+
+ private:
+  const std::vector<StageTime>* times_;
+  std::vector<std::int64_t> forward_, backward_, ended_;  // of each stage: the last forward, the last backward, either
+};
+
+}  // namespace
+
+// While every stage has a forward and a backward in each row, rows repeat after a while, so many of them later by so much; these
+// are not played (a step of a max-plus linear system: Baccelli, Cohen, Olsder, Quadrat, Synchronization and Linearity, 1992). The
+// row to compare with is taken anew at powers of two (R. P. Brent, An improved Monte Carlo factorization algorithm, BIT 1980).
+std::int64_t play_1f1b(const std::vector<StageTime>& times, std::int64_t micro_batches) {
+  const auto n = static_cast<std::int64_t>(times.size());
+  Pipeline pipeline(times);
+  for (std::int64_t m = 1 - n; m <= 0; ++m) pipeline.run_row(m, micro_batches);
+  Pipeline kept = pipeline;
+  std::int64_t m = 1, kept_at = 0;
+  for (std::int64_t length = 1; m <= micro_batches - n; ++m) {
+    pipeline.run_row(m, micro_batches);
+    const std::int64_t shift = kept.shift_to(pipeline);
+    if (shift >= 0) {
+      const std::int64_t times_more = (micro_batches - n - m) / (m - kept_at);
+      pipeline.move(times_more * shift);
+      m += 1 + times_more * (m - kept_at);
+      break;
+    }
+    if (m - kept_at < length) continue;
+    kept = pipeline;
+    kept_at = m;
+    length *= 2;
+  }
+  for (; m < micro_batches; ++m) pipeline.run_row(m, micro_batches);
+  return pipeline.end();
 }
 
 }  // namespace planscope::stages

@@ -65,7 +65,6 @@ void Space::for_sizes(std::int64_t micro_batch, const Visit& visit) const {
   for (std::int64_t pipe : divisors(devices_ / tensor)) {
     const std::int64_t data = devices_ / tensor / pipe;
     if (pipe > std::max(1, shape_.unit_count()) || shape_.batch_size % (data * micro_batch) != 0) continue;
-    if (shape_.batch_size / data / micro_batch > kMostMicroBatches) continue;
     for (int zero : {0, 1, 2, 3}) {
       const Configuration c{pipe,        data,
                             tensor,      shape_.batch_size / data / micro_batch,

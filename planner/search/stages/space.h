@@ -41,9 +41,6 @@ constexpr double kBoundError = 0.2;
 
 std::vector<std::int64_t> divisors(std::int64_t);  // ascending
 
-// Of a step, on one replica: each takes its part of the time and the memory of a search.
-constexpr std::int64_t kMostMicroBatches = 1 << 14;
-
 // Whether lines of the user may split, or keep away from devices, what layers' costs count: these say nothing of memory then.
 bool may_save_memory(const std::vector<plan::Plan>& rows);
 

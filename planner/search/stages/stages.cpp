@@ -300,11 +300,12 @@ class Search {
   // go on with whenever the search has to end; one that ends by itself finds the same with and without them.
   void fill_spaces(const Deadline& deadline) {
     PointPlans early = plans_.ahead();
-    for (double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);; slice *= 2) {
+    bool first = true;
+    for (double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);; slice *= 2, first = false) {
       const Deadline some(std::min(slice, deadline.seconds_left()), deadline.stop(), settings_.clock);
       spaces_.fill(rules_, asked_.rows, some);
       if (spaces_.filled() || deadline.over()) break;
-      if (early.best.empty()) make_first_plain(early);
+      if (first) make_first_plain(early, deadline);
       make_early(early);
       if (!early.best.empty()) tell(early.best[0].step_us, spaces_.points());
     }
@@ -316,13 +317,15 @@ class Search {
     plans_.there_is_one = !early_.empty();
   }
 
-  // The first of the plain plans that fits: the search begins with replicas where these do. False: none of them fits.
-  bool make_first_plain(PointPlans& plans) {
-    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty()))
-      if (broken_by(c).empty() && plans.make_as_it_is(c)) {
-        tell(plans.best[0].step_us, spaces_.points());
-        return true;
-      }
+  // The first of the plain plans that fits: the search begins with replicas where these do. False: none of them fits, or there is
+  // no time to try them all.
+  bool make_first_plain(PointPlans& plans, const Deadline& deadline) {
+    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty())) {
+      if (deadline.over()) break;
+      if (!broken_by(c).empty() || !plans.make_as_it_is(c)) continue;
+      tell(plans.best[0].step_us, spaces_.points());
+      return true;
+    }
     return false;
   }
 
@@ -358,9 +361,9 @@ class Search {
   void make_plain(std::vector<Point>& points) {
     found_.ended_early = true;
     if (!plans_.best.empty() || settings_.seconds <= 0) return;
-    if (make_first_plain(plans_)) return;
-    if (!early_.empty() || deadline_.stopped()) return;
     const Deadline moment(kMoment + kMomentShare * settings_.seconds, settings_.stop, settings_.clock);
+    if (make_first_plain(plans_, moment)) return;
+    if (!early_.empty() || deadline_.stopped()) return;
     spaces_.fill(rules_, asked_.rows, moment, true);
     points = spaces_.points();
     cuts_.resize(points.size());
@@ -377,7 +380,7 @@ class Search {
     const bool whole = asked_.rows == rules_.all();
     if (whole && early_.empty()) {
       PointPlans plain = plans_.ahead();
-      make_first_plain(plain);
+      make_first_plain(plain, *asked_.deadline);
       keep_early(std::move(plain.best));
     }
     const auto better = [&](double step_us) {
@@ -487,8 +490,7 @@ class Search {
         found_.reason = "a batch of " + std::to_string(shape_.batch_size) + " cannot be divided over " +
                         std::to_string(devices_) + " devices, with at most " +
                         std::to_string(cluster_.devices_per_unit(0)) + " for a tensor-parallel group and " +
-                        std::to_string(std::max(1, shape_.unit_count())) + " stages" +
-                        (shape_.batch_size > kMostMicroBatches ? " of at most " + std::to_string(kMostMicroBatches) + " micro-batches" : "");
+                        std::to_string(std::max(1, shape_.unit_count())) + " stages";
       else if (!plans_.first_refusal.empty() && !memory_is_short())
         found_.reason =
             "no plan of the space can be made; of the first that was tried: " + to_string(plans_.first_refusal[0]);

@@ -317,6 +317,30 @@ TEST_CASE("equal stages meet the bound") {
   CHECK(played(times_of(grounds, spec, p->layers, p->recompute), 10) == p->step_ns);
 }
 
+TEST_CASE("a long pipeline takes as long as all its tasks do, one by one") {
+  std::mt19937 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const auto below = [&](std::uint32_t n) { return static_cast<std::int64_t>(random() % n); };
+    StageTimes t;
+    std::vector<StageTime> times;
+    const std::uint32_t size = i % 2 == 0 ? 4 : 1000;
+    for (std::int64_t s = 0, stages = 1 + below(7); s < stages; ++s) {
+      t.forward.push_back(below(size));
+      t.again.push_back(i % 3 == 0 ? below(size) : 0);
+      t.backward.push_back(below(size));
+      t.adding.push_back(0);
+      times.push_back({t.forward.back(), t.again.back(), t.backward.back()});
+    }
+    const int micro_batches = static_cast<int>(1 + below(i % 4 == 0 ? 300 : 12));
+    CHECK(play_1f1b(times, micro_batches) == played(t, micro_batches));
+  }
+}
+
+TEST_CASE("a pipeline of any number of micro-batches is played") {
+  const std::vector<StageTime> equal(4, {1, 0, 7});
+  CHECK(play_1f1b(equal, 1'000'000'000'000) == (1'000'000'000'000 + 3) * 8);
+}
+
 TEST_CASE("a stage on devices of half the speed has half the layers, and less where memory is short") {
   Layer fast, slow;
   fast.time_ns = fast.through_ns = 6;
