@@ -97,7 +97,7 @@ class Scheduler {
           axis[k].push_back(a);
     std::map<std::pair<int, int>, std::pair<SegmentId, int>> unindexed;  // by row and unit: the work, and of which axis
     const auto tasks = [&](const plan::Task& t, int statement) {
-      std::vector<int> out;
+      std::map<SegmentId, std::vector<int>> out;
       std::vector<std::int64_t> given(p_.axes.size(), -1);
       for (const auto& [a, i] : t.index)
         for (const AxisId id : axis[static_cast<std::size_t>(a)]) given[static_cast<std::size_t>(id)] = i;
@@ -108,41 +108,67 @@ class Scheduler {
             if (lacking = lacked_axis(s, t.index, axis); lacking < 0) break;
           if (lacking >= 0 && t.phase <= Phase::backward) unindexed.try_emplace({statement, u}, it->second[0], lacking);
           for (const SegmentId s : it->second)
-            if (lacked_axis(s, t.index, axis) < 0) tasks_.for_tasks(s, given, [&](int task) { out.push_back(task); });
+            if (lacked_axis(s, t.index, axis) < 0) tasks_.for_tasks(s, given, [&](int task) { out[s].push_back(task); });
         }
       return out;
     };
     for (const plan::OrderPair& pair : *pairs) {
       look_at_stop();
-      const std::vector<int> after = tasks(pair.after, pair.statement);
-      for (const int a : tasks(pair.before, pair.statement))
-        for (const int b : after)
-          if (share_device(a, b)) {
-            const std::int64_t steps = pair.after.step - pair.before.step;
-            tasks_.link(a, b, pair.statement, steps);
-            if (steps == 0 && a != b) note_order(pair.statement, a, b);
-          }
+      const auto after = tasks(pair.after, pair.statement);
+      for (const auto& [s, before] : tasks(pair.before, pair.statement))
+        for (const auto& [to, behind] : after)
+          if (share_device(s, to)) put_in_order(before, behind, pair.statement, pair.after.step - pair.before.step);
     }
     tell_unindexed(unindexed);
     return !has_errors(w_.diagnostics);
   }
 
+  // Each of these tasks of one segment before each of those of one, so many steps apart.
+  void put_in_order(const std::vector<int>& before, const std::vector<int>& after, int statement, std::int64_t steps) {
+    const auto& a = tasks_.list[static_cast<std::size_t>(before[0])];
+    const auto& b = tasks_.list[static_cast<std::size_t>(after[0])];
+    if (steps == 0 && a.segment != b.segment && follow(before) && follow(after)) {
+      const auto from = static_cast<std::int64_t>(before.size()), to = static_cast<std::int64_t>(after.size());
+      if (from > 1 && to > 1)
+        tasks_.link_all(before, after, statement);
+      else
+        for (const int f : before)
+          for (const int t : after) tasks_.link(f, t, statement);
+      for (std::int64_t d = 1 - from; d < to; ++d) {
+        const std::int64_t first = std::max<std::int64_t>(0, -d), end = std::min(from, to - d);
+        note_order({statement, a.segment, b.segment, b.linear + d - a.linear, a.linear + first, end - first});
+      }
+      return;
+    }
+    for (const int f : before)
+      for (const int t : after) {
+        tasks_.link(f, t, statement, steps);
+        const auto& x = tasks_.list[static_cast<std::size_t>(f)];
+        const auto& y = tasks_.list[static_cast<std::size_t>(t)];
+        if (steps == 0 && f != t) note_order({statement, x.segment, y.segment, y.linear - x.linear, x.linear, 1});
+      }
+  }
+
+  // Whether these are neighbours, one behind the other.
+  static bool follow(const std::vector<int>& tasks) {
+    return tasks.back() - tasks.front() + 1 == static_cast<int>(tasks.size());
+  }
+
   // Pairs of one row come by rising index, so most continue what was noted.
-  void note_order(int statement, int before, int after) {
-    const Tasks::Task& a = tasks_.list[static_cast<std::size_t>(before)];
-    const Tasks::Task& b = tasks_.list[static_cast<std::size_t>(after)];
+  void note_order(const OrderedRuns& more) {
     const auto [known, fresh] =
-        noted_.try_emplace({statement, a.segment, b.segment, b.linear - a.linear}, w_.ordered.size());
+        noted_.try_emplace({more.statement, more.before, more.after, more.distance}, w_.ordered.size());
     if (!fresh) {
       OrderedRuns& runs = w_.ordered[known->second];
-      if (a.linear >= runs.first && a.linear < runs.first + runs.count) return;
-      if (a.linear == runs.first + runs.count) {
-        ++runs.count;
+      const std::int64_t end = runs.first + runs.count;
+      if (more.first >= runs.first && more.first + more.count <= end) return;
+      if (more.first == end) {
+        runs.count += more.count;
         return;
       }
       known->second = w_.ordered.size();
     }
-    w_.ordered.push_back({statement, a.segment, b.segment, b.linear - a.linear, a.linear, 1});
+    w_.ordered.push_back(more);
   }
 
   // A row that names an index speaks of tasks that have that index; where there is one index alone, of all. The axis of an
@@ -160,9 +186,9 @@ class Scheduler {
     return -1;
   }
 
-  bool share_device(int a, int b) const {
-    const auto& x = members_[static_cast<std::size_t>(tasks_.segment_of(a))];
-    const auto& y = members_[static_cast<std::size_t>(tasks_.segment_of(b))];
+  bool share_device(SegmentId a, SegmentId b) const {
+    const auto& x = members_[static_cast<std::size_t>(a)];
+    const auto& y = members_[static_cast<std::size_t>(b)];
     return std::any_of(x.begin(), x.end(), [&](int c) { return std::binary_search(y.begin(), y.end(), c); });
   }
 

@@ -52,13 +52,24 @@ void Tasks::link_segments(SegmentId from, SegmentId to, const AxisSet& common, s
     }
     const auto [joint, fresh] = known.try_emplace(given, static_cast<int>(list.size()));
     if (fresh) {
-      list.push_back(list[static_cast<std::size_t>(first_[static_cast<std::size_t>(from)])]);
-      next.emplace_back();
-      waiting.push_back(0);
+      add_joint(from);
       for_tasks(from, given, [&](int f) { link(f, joint->second, -1); });
     }
     link(joint->second, t, -1);
   }
+}
+
+void Tasks::link_all(const std::vector<int>& from, const std::vector<int>& to, int statement) {
+  const int joint = add_joint(segment_of(from[0]));
+  for (const int f : from) link(f, joint, statement);
+  for (const int t : to) link(joint, t, statement);
+}
+
+int Tasks::add_joint(SegmentId from) {
+  list.push_back(list[static_cast<std::size_t>(first(from))]);
+  next.emplace_back();
+  waiting.push_back(0);
+  return static_cast<int>(list.size()) - 1;
 }
 
 std::int64_t Tasks::position(AxisId a, std::int64_t index) const {

@@ -53,6 +53,8 @@ class Tasks {
 
   // `to` after `from`, by a row or by data (-1), as many steps later.
   void link(int from, int to, int statement, std::int64_t steps = 0);
+  // Each of `to` after each of `from`, within a step, through one joint.
+  void link_all(const std::vector<int>& from, const std::vector<int>& to, int statement);
   // Every task of `to` after the tasks of `from` that agree on `common` axes. Where several wait for the same several, a
   // joint is between them: it is done when all of these are, and takes no time.
   void link_segments(SegmentId from, SegmentId to, const AxisSet& common, std::int64_t steps = 0);
@@ -67,6 +69,7 @@ class Tasks {
   // Of an index among those of an axis; -1: it has no such index.
   std::int64_t position(AxisId, std::int64_t index) const;
   void append_index(SegmentId, std::int64_t linear);
+  int add_joint(SegmentId from);
   bool is_shared(AxisId, SegmentId other, const AxisSet& common) const;
   // Whether several tasks of `s` are linked with each of `other`.
   bool has_others(SegmentId s, SegmentId other, const AxisSet& common) const;

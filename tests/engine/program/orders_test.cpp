@@ -1,5 +1,6 @@
 // Order rows beside operators that need all micro-batches: none is dropped.
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "engine/plan/parser.h"
 #include "engine/program/materialize.h"
@@ -11,9 +12,9 @@ using planscope::testing::ModelBuilder;
 namespace {
 
 // Two layers, a loss of each example, and the square of the mean over the batch.
-Graph coupled() {
+Graph coupled(std::int64_t batch) {
   ModelBuilder b;
-  ValueId x = b.input("x", {8, 16});
+  ValueId x = b.input("x", {batch, 16});
   for (const char* layer : {"layers.0", "layers.1"}) x = b.gelu(layer, b.linear(layer, x, 16, false));
   const ValueId mean = b.node("balance", "aten::mean.dim",
                               {{"self", Tensor{x}},
@@ -27,14 +28,14 @@ Graph coupled() {
                                  {"keepdim", false},
                                  {"dtype", None{}}},
                                 {});
-  const ValueId loss = b.cross_entropy(b.linear("head", x, 4, false), b.input("labels", {8}, DType::i64));
+  const ValueId loss = b.cross_entropy(b.linear("head", x, 4, false), b.input("labels", {batch}, DType::i64));
   return b.graph(b.add("", loss, square));
 }
 
-Result<Materialized> with_rows(const std::string& rows) {
+Result<Materialized> with_rows(const std::string& rows, std::int64_t batch = 8, std::int64_t micro_batches = 4) {
   const std::string text =
-      "devices 2 as pipe=2\naxis mb=4\nlet S = cut layers[*] into 2\ntrans * batch by mb\nassign S[i] to pipe=i\n" + rows;
-  return materialize(coupled(), *plan::parse_plan(text, "a.plan"), *read_cluster("local", {.devices = 2}));
+      "devices 2 as pipe=2\naxis mb=" + std::to_string(micro_batches) + "\nlet S = cut layers[*] into 2\ntrans * batch by mb\nassign S[i] to pipe=i\n" + rows;
+  return materialize(coupled(batch), *plan::parse_plan(text, "a.plan"), *read_cluster("local", {.devices = 2}));
 }
 
 // `f0 f1 b0 …` of a device, what is named so alone.
@@ -73,4 +74,18 @@ TEST_CASE("rows that contradict nothing are kept beside it") {
   INFO(forward << "; " << backward);
   CHECK(forward.find("f3") < forward.find("f0"));
   CHECK(backward.find("b2") < backward.find("b1"));
+}
+
+TEST_CASE("a row between all tasks of two segments takes no more than its tasks") {
+  constexpr std::int64_t many = 1 << 14;  // 2^28 pairs
+  const Result<Materialized> m = with_rows("use gpipe(S)\n", many, many);
+  INFO(to_string(m.diagnostics));
+  REQUIRE(m.ok());
+  std::map<std::pair<SegmentId, SegmentId>, std::int64_t> pairs;
+  for (const OrderedRuns& runs : m->ordered) pairs[{runs.before, runs.after}] += runs.count;
+  REQUIRE(pairs.size() >= 2);
+  std::int64_t whole = 0;
+  for (const auto& [segments, count] : pairs) whole += count == many * many;
+  CHECK(whole >= 2);  // forward and backward of both stages
+  CHECK(m->ordered.size() < 8 * pairs.size() * many);
 }
