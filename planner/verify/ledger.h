@@ -39,7 +39,6 @@ class Ledger {
 
  private:
   int cause(TensorId, const std::vector<AxisId>&) const;
-  std::string region(const std::vector<std::vector<Interval>>&) const;
 
   const Graph& g_;
   const Program& p_;

@@ -126,9 +126,9 @@ bool legal(const Graph& g, const Program& p, const PieceOp& o, const Site& site,
   return true;
 }
 
-void check_op(const Graph& g, const Program& p, const Piece& piece, const PieceOp& o, Ledger& ledger) {
+void check_op(const Graph& g, const Program& p, const Piece& piece, PlaceId place, const PieceOp& o, Ledger& ledger) {
   const Op& op = at(g.ops, o.op);
-  const Site site{-1, last_statement(o.bindings, -1), name(g, o.op)};
+  const Site site{place, last_statement(o.bindings, -1), name(g, o.op)};
   if (!legal(g, p, o, site, ledger)) return;
   for (int k = 0; k < static_cast<int>(op.inputs.size()); ++k) {
     const PieceSlot& slot = at(piece.slots, at(o.inputs, k));
@@ -143,8 +143,12 @@ void check_op(const Graph& g, const Program& p, const Piece& piece, const PieceO
 }  // namespace
 
 void check_pieces(const Graph& g, const Program& p, Ledger& ledger) {
-  for (const Piece& piece : p.pieces)
-    for (const PieceOp& o : piece.ops) check_op(g, p, piece, o, ledger);
+  std::vector<PlaceId> places(p.pieces.size(), -1);  // the first where each runs
+  for (const Segment& s : p.segments)
+    for (const Instruction& i : s.instructions)
+      if (i.piece >= 0 && at(places, i.piece) < 0) places[static_cast<std::size_t>(i.piece)] = s.place;
+  for (std::size_t k = 0; k < p.pieces.size(); ++k)
+    for (const PieceOp& o : p.pieces[k].ops) check_op(g, p, p.pieces[k], places[k], o, ledger);
 }
 
 Merge merge(GradientState& into, const GradientState& from) {

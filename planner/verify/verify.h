@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -62,11 +63,15 @@ enum class FailureKind : std::uint8_t {
 };
 std::string_view to_string(FailureKind);
 
+using Box = std::vector<std::vector<std::pair<std::int64_t, std::int64_t>>>;  // begin and end of every dimension's parts
+
 struct Failure {
   FailureKind kind = FailureKind::layout;
   std::string op;  // Node::name(), or the instruction where no operator is at fault
   std::string tensor;
-  std::string region;  // of the tensor, elements of every dimension's parts, at the first device that has it wrong
+  std::string region;  // `wanted` as text
+  int device = -1;     // the first that has it wrong; -1: it is not about a region, or none of the first 64 devices has it wrong
+  Box wanted, there;   // what that device should have of the tensor, and what it has; equal where only the part of the value differs
   std::string devices;
   std::string expected, got;
   StatementRef statement;  // line 0: none

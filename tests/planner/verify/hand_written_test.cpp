@@ -133,8 +133,8 @@ TEST_CASE("an update from a gradient that was not reduced") {
   Case c;
   c.code(last)[4].in[1] = dtable_sum;
   CHECK(c.failure() ==
-        "update: update in update, embed.weight on all (devices 0-1): expected [vocab, hidden], got [vocab, hidden] "
-        "partial(data) (line 2: trans * batch by mb, data)");
+        "update: update in update, embed.weight[0:24, 0:16] on all (devices 0-1): expected [vocab, hidden], got [vocab, "
+        "hidden] partial(data) (line 2: trans * batch by mb, data)");
 }
 
 TEST_CASE("a gradient that is added twice") {
@@ -176,8 +176,31 @@ TEST_CASE("an operator bound to the wrong axis") {
   Case c;
   c.p.pieces[0].ops[1].bindings.pop_back();
   CHECK(c.failure() ==
-        "layout: head:linear#0, embed.embedding3: expected [batch/mb, seq, hidden], got [batch/mb,data, seq, hidden] "
-        "(line 2: trans * batch by mb, data)");
+        "layout: head:linear#0, embed.embedding3[4:8, 0:6, 0:16] on all (devices 0-1): expected [batch/mb, seq, hidden], "
+        "got [batch/mb,data, seq, hidden]; device 0 has [4:6, 0:6, 0:16] (line 2: trans * batch by mb, data)");
+}
+
+TEST_CASE("a failure says what the first device that has it wrong should have, and what it has") {
+  Case c;
+  c.p.pieces[0].ops[1].bindings.pop_back();
+  const VerifyReport wrong = verify(c.g, c.p);
+  REQUIRE_FALSE(wrong.failures.empty());
+  CHECK(wrong.failures[0].device == 0);
+  CHECK(wrong.failures[0].wanted == Box{{{4, 8}}, {{0, 6}}, {{0, 16}}});
+  CHECK(wrong.failures[0].there == Box{{{4, 6}}, {{0, 6}}, {{0, 16}}});
+  Case part;  // of a value: all of it is wrong
+  part.code(last)[4].in[1] = dtable_sum;
+  const VerifyReport sum = verify(part.g, part.p);
+  REQUIRE_FALSE(sum.failures.empty());
+  CHECK(sum.failures[0].device == 0);
+  CHECK(sum.failures[0].wanted == Box{{{0, 24}}, {{0, 16}}});
+  CHECK(sum.failures[0].there == sum.failures[0].wanted);
+  Case never;
+  never.code(last).pop_back();
+  const VerifyReport order = verify(never.g, never.p);
+  REQUIRE_FALSE(order.failures.empty());
+  CHECK(order.failures[0].device == -1);
+  CHECK(order.failures[0].wanted.empty());
 }
 
 TEST_CASE("a frozen factor") {
@@ -190,8 +213,8 @@ TEST_CASE("a frozen factor") {
                                              [](const Factor& f) { return f.kind == FactorKind::frozen; }) -
                                 lse.factors.begin());
   CHECK(c.failure() ==
-        "layout: loss:lse#0: expected a factor that can be split, got 'vocab' is frozen (no partial log-sum-exp) (line "
-        "2: trans * batch by mb, data)");
+        "layout: loss:lse#0 on all (devices 0-1): expected a factor that can be split, got 'vocab' is frozen (no "
+        "partial log-sum-exp) (line 2: trans * batch by mb, data)");
 }
 
 TEST_CASE("a parameter that is never updated") {

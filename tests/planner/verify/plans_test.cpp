@@ -116,15 +116,15 @@ TEST_CASE("a missing reduction is told with operator, tensor, and the statement 
       "devices 2 as tensor=2\ntrans layers.*.up out by tensor\ntrans layers.*.down in by tensor\n";
   CHECK(
       without_reduction({"a.plan", tensor}, Role::data) ==
-      "layout: layers.0:add#0, layers.0.down.linear10 on all (devices 0-1): expected [batch, seq, hidden], got [batch, "
-      "seq, hidden] partial(tensor) (line 3: trans layers.*.down in by tensor)");
+      "layout: layers.0:add#0, layers.0.down.linear10[0:8, 0:6, 0:16] on all (devices 0-1): expected [batch, seq, "
+      "hidden], got [batch, seq, hidden] partial(tensor) (line 3: trans layers.*.down in by tensor)");
   CHECK(without_reduction({"a.plan", tensor}, Role::gradient) ==
-        "gradient: add in b(all), layers.2.add27 on all (devices 0-1): expected [batch, seq, hidden], got [batch, seq, "
-        "hidden] partial(tensor) (line 2: trans layers.*.up out by tensor)");
+        "gradient: add in b(all), layers.2.add27[0:8, 0:6, 0:16] on all (devices 0-1): expected [batch, seq, hidden], got "
+        "[batch, seq, hidden] partial(tensor) (line 2: trans layers.*.up out by tensor)");
   CHECK(
       without_reduction({"a.plan", "devices 2 as data=2\ntrans * batch by data\n"}, Role::gradient) ==
-      "update: update in update(all), embed.weight on all (devices 0-1): expected [vocab, hidden], got [vocab, hidden] "
-      "partial(data) (line 2: trans * batch by data)");
+      "update: update in update(all), embed.weight[0:24, 0:16] on all (devices 0-1): expected [vocab, hidden], got "
+      "[vocab, hidden] partial(data) (line 2: trans * batch by data)");
 }
 
 TEST_CASE("a wrong reduction names its tensor, and the statement that asks for it") {
