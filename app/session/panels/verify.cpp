@@ -54,7 +54,10 @@ Panel verify_panel(const State& s) {
   if (r.failures.empty()) p.empty = "Every check holds.";
   p.rows_id = "failures";
   p.columns = {{"kind", "Kind"},       {"operator", "Operator"}, {"tensor", "Tensor"}, {"region", "Region"},
-               {"devices", "Devices"}, {"expected", "Expected"}, {"got", "Got"},       {"statement", "Statement"}};
+               {"devices", "Devices"}, {"expected", "Expected"}, {"got", "Got"},       {"statement", "Statement"},
+               {"device", "First device", Unit::none, true},
+               {"wanted", "Wanted", Unit::none, true},
+               {"there", "There", Unit::none, true}};
   const Marked marked(s);
   std::set<std::string> names;  // of what is selected
   if (d->shown->evaluation) {
@@ -65,7 +68,8 @@ Panel verify_panel(const State& s) {
   for (const Failure& f : r.failures) {
     TableRow row{.id = std::to_string(p.rows.size()), .tone = Tone::bad};
     row.cells = {cell(to_string(f.kind)), cell(f.op),       cell(f.tensor), cell(f.region),
-                 cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement)};
+                 cell(f.devices),         cell(f.expected), cell(f.got),    statement_cell(f.statement),
+                 {f.device < 0 ? Json() : Json(f.device), ""}, {f.wanted, ""}, {f.there, ""}};
     row.selected = marked.statement(f.statement.line) || names.contains(f.op) || names.contains(f.tensor);
     row.command = select_failure(*d, f);
     p.rows.push_back(std::move(row));
