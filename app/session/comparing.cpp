@@ -32,7 +32,7 @@ class Comparing {
       : request_(request), answer_(answer), report_(report) {
     now_.job = report.id();
     now_.asked = request.text;
-    now_.of_draft = request.base.empty();
+    now_.base = request.base;
     now_.arguments = request.others;
   }
 

@@ -108,10 +108,7 @@ Link link_of(const State& s) {
   if (!s.brush.level.empty()) l.brush["level"] = s.brush.level;
   if (s.brush.selection) l.brush["selection"] = "yes";
   l.views = d.views;
-  if (d.comparing && d.comparing->running)
-    l.compare = d.comparing->arguments;
-  else if (d.comparison)
-    l.compare = d.comparison->arguments;
+  if (const auto& c = d.comparing && d.comparing->running ? d.comparing : d.comparison) l.base = c->base, l.compare = c->arguments;
   return l;
 }
 
@@ -148,6 +145,7 @@ std::string print(const Link& l) {
   for (const auto& [axis, at] : l.look.index) add(("index." + axis).c_str(), std::to_string(at), "");
   for (const auto& [name, value] : l.brush) add(("brush." + name).c_str(), value, "");
   for (const auto& [canvas, view] : l.views) add(("view." + canvas).c_str(), view, "");
+  add("base", l.base, "");
   add_list("compare", l.compare);
   add("view", l.view, "");
   return out;
@@ -208,6 +206,8 @@ Result<Link> parse_link(std::string_view text) {
       l.look.gradient = *value == "on";
     else if (name.starts_with("index.") && is_number(*value))
       l.look.index[name.substr(6)] = std::stoi(*value);
+    else if (name == "base")
+      l.base = *value;
     else if (name == "compare")
       l.compare = std::move(all);
     else if (name.starts_with("view."))
@@ -220,7 +220,7 @@ Result<Link> parse_link(std::string_view text) {
 }
 
 std::vector<std::string> files_in(const Link& l) {
-  std::vector<std::string> out = {l.model, l.plan, l.cluster};
+  std::vector<std::string> out = {l.model, l.plan, l.cluster, l.base};
   out.insert(out.end(), l.compare.begin(), l.compare.end());
   std::erase(out, "");
   return out;

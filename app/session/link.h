@@ -34,6 +34,7 @@ struct Link {
   TensorLook look;
   std::map<std::string, std::string> brush;  // arguments of the command `brush`
   std::map<std::string, std::string> views;  // by canvas: as Document::views
+  std::string base;                  // what stands first in a comparison, in the draft's place; empty: the draft
   std::vector<std::string> compare;  // what it is compared with
   std::string view;                  // what a surface says of its own: kept as it is
   bool operator==(const Link&) const = default;
@@ -44,7 +45,7 @@ inline constexpr const char* link_scheme = "planscope://";
 std::string print(const Link&);
 Result<Link> parse_link(std::string_view);
 
-// What of a link may name a file: the model, the plan, the cluster, and what it is compared with.
+// What of a link may name a file: the model, the plan, the cluster, and what is compared.
 std::vector<std::string> files_in(const Link&);
 
 }  // namespace planscope::session

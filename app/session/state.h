@@ -190,10 +190,11 @@ struct Comparison {
   bool running = true;
   bool complete = false;  // it has ended well: all that was asked for stands there
   std::string asked;  // text of the draft, where it is the first
-  bool of_draft = true;
+  std::string base;   // that was asked for in the draft's place; empty: the draft
   std::vector<ComparedEntry> entries;
   std::vector<Diagnostic> diagnostics;
-  std::vector<std::string> arguments = {};  // that it was asked for with
+  std::vector<std::string> arguments = {};  // the others that were asked for
+  bool of_draft() const { return base.empty(); }
 };
 
 // How the graph of a model is looked at. Made by look_at() alone.

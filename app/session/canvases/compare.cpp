@@ -53,7 +53,7 @@ std::vector<std::string> compare_marks(const State& s) {
   std::vector<std::string> out = marked.work_ids();
   if (s.selected)
     for (const ComparedEntry& e : c.entries) add_lanes(s, e, out);
-  if (c.of_draft && s.align == "time") add_time(s, marked, c.entries.front(), out);
+  if (c.of_draft() && s.align == "time") add_time(s, marked, c.entries.front(), out);
   return out;
 }
 

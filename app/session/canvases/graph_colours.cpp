@@ -113,7 +113,7 @@ const PlanFigures* kept_figures(const Document& d, const PlanFigures& now) {
 const ComparedEntry* compared_plan(const Document& d) {
   if (!d.comparison || d.comparison->running) return nullptr;
   const std::vector<ComparedEntry>& all = d.comparison->entries;
-  for (std::size_t k = d.comparison->of_draft ? 1 : 0; k < all.size(); ++k)
+  for (std::size_t k = d.comparison->of_draft() ? 1 : 0; k < all.size(); ++k)
     if (all[k].figures_by_operator) return &all[k];
   return nullptr;
 }

@@ -43,7 +43,7 @@ Result<Done> compare(Core& c, const Invocation& i) {
     for (std::size_t n = 0; n < d.planner->candidates.size(); ++n)
       r.scripts["candidate:" + std::to_string(n + 1)] = d.planner->candidates[n].script;
   Comparison begun;
-  begun.asked = r.text, begun.of_draft = r.base.empty(), begun.arguments = r.others;
+  begun.asked = r.text, begun.base = r.base, begun.arguments = r.others;
   begun.job = compare_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const Comparison> a) {
     c.update(id, [&](Document& o) {
       if (!o.comparing || o.comparing->job <= a->job) take(o, a);
@@ -86,7 +86,7 @@ void select_change(Core& c, const PlanChange& change) {
     if (done.ok()) return;
   }
   const Document& d = *c.document();
-  if (!d.comparison->of_draft || d.comparison->asked != d.draft.text()) return;  // lines are those of another text
+  if (!d.comparison->of_draft() || d.comparison->asked != d.draft.text()) return;  // lines are those of another text
   for (const DecisionChange& decision : change.decisions)
     if (decision.was_line && run_command(c, {"select", {{"statement", std::to_string(decision.was_line->line)}}}).ok()) return;
 }

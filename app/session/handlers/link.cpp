@@ -56,7 +56,9 @@ void restore(Core& c, const Link& l) {
   c.state.time = l.time;
   c.state.lanes = l.lanes;
   if (!l.selection.none()) tell(run_command(c, select_command(l.selection)));
-  if (!l.compare.empty()) look("compare", "plans", join(l.compare, "\n"));
+  Invocation compare{"compare", {{"plans", join(l.compare, "\n")}}};
+  if (!l.base.empty()) compare.arguments["base"] = l.base;
+  if (!l.compare.empty()) tell(run_command(c, compare));
 }
 
 // The document that the link was made of, with what has been edited there since; null: it is not open.

@@ -37,7 +37,7 @@ MeasuredParts measured_parts(const Simulation& s) {
 
 // The lane of the draft that needs most, which rows of memory are about; empty: the draft is not among them.
 std::string lane_of_most(const Document& d, const Comparison& c) {
-  const Evaluation* e = c.of_draft && !c.entries.empty() ? c.entries.front().evaluation.get() : nullptr;
+  const Evaluation* e = c.of_draft() && !c.entries.empty() ? c.entries.front().evaluation.get() : nullptr;
   if (!e || e->simulation.classes.empty()) return "";
   const std::vector<ClassTimeline>& all = e->simulation.classes;
   const auto most = std::max_element(all.begin(), all.end(), [](const ClassTimeline& a, const ClassTimeline& b) {
@@ -103,7 +103,7 @@ Panel beside_panel(const State& s) {
   const Document* d = s.document();
   if (!d || !d->comparison) return p;
   const Comparison& c = *d->comparison;
-  p.current = !c.of_draft || c.asked == d->draft.text();
+  p.current = !c.of_draft() || c.asked == d->draft.text();
   if (!p.current) p.reason = "the plan has been changed since";
   p.columns = {{"part", "Part"}};
   std::vector<StepParts> parts;

@@ -128,7 +128,8 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   for (const std::string& link :
        {"planscope://open?model=" + secret, "#model=" + served.file("a.pt2") + "&plan=" + secret,
         "#model=" + served.file("a.pt2") + "&cluster=" + secret + ":device.launch_us=1",
-        "#model=" + served.file("a.pt2") + "&compare=1|" + secret})
+        "#model=" + served.file("a.pt2") + "&compare=1|" + secret,
+        "#model=" + served.file("a.pt2") + "&compare=1&base=" + secret})
     CHECK_FALSE(rules.check({"open", {{"link", link}}}).ok());
   CHECK(rules.check({"cluster", {{"name", "dgx-h100x2:levels.0.latency_us=5"}}}).ok());
   CHECK_FALSE(rules.check({"cluster", {{"name", secret + ":device.launch_us=1"}}}).ok());

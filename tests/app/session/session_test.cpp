@@ -519,6 +519,28 @@ TEST_CASE("a link opens what another session has on screen") {
   }
 }
 
+TEST_CASE("a link leads to the same comparison, with the base that was chosen") {
+  const std::string base = "sample_models/plans/gpt2_tiny-data-tensor.plan", of = "sample_models/plans/gpt2_tiny-zero3.plan";
+  const auto compared = [](const Session& s) { return panel(s, "compare")["plans"]; };
+  for (const std::string& chosen : {base, std::string()}) {
+    INFO(chosen);
+    Session s({.cluster = "dgx-h100x1"});
+    must(s, "open model=" + kModel);
+    write(s, kPlan);
+    must(s, "compare " + of + (chosen.empty() ? "" : " base=" + chosen));
+    s.wait();
+    REQUIRE(compared(s).size() == 2);
+    CHECK(compared(s)[0]["name"] == (chosen.empty() ? "plan" : "gpt2_tiny-data-tensor"));
+    const std::string link = panel(s, "link")["link"];
+    CHECK((link.find("&base=" + base + "&") != std::string::npos) == !chosen.empty());
+    Session other({.cluster = "local"});
+    must(other, "open link=\"" + link + "\"");
+    other.wait();
+    CHECK(compared(other) == compared(s));
+    CHECK(panel(other, "link")["link"] == link);
+  }
+}
+
 TEST_CASE("a session that is closed at any moment ends") {
   const Scratch scratch;
   const std::string path = scratch.write("a.plan", kPlan);
