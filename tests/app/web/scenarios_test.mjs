@@ -170,7 +170,7 @@ await scenario(2, "why o_proj is followed by an all-reduce, and sequence paralle
   await me.picture("scenario-2-sequence");
   for (let k = 0; k < 3; ++k) await me.menu("Edit", /^Undo/);
   const again = await me.panel("chips");
-  assert.equal(again.step_us, before.step_us);
+  assert.deepEqual([again.step_us, again.peak_bytes], [before.step_us, before.peak_bytes]);
 });
 
 await scenario(3, "a block is dragged: refused by data, then elsewhere, and compared with the order before", [
@@ -310,12 +310,19 @@ await scenario(6, "a search for 8,192 devices is stopped, and its runner-up put 
   await me.fill("batch", "1024");
   await me.run();
   await me.goTo("Planner");
-  await until(me.page, "api/panels/planner", (p) => p.status === "running" && p.remaining_us < 56e6, 60);
+  await until(me.page, "api/panels/planner", (p) => p.status === "running" && p.remaining_us < 56e6 && p.progress.length > 1, 60);
   await me.picture("scenario-6-searching");
   await me.page.locator('[data-panel="planner"] [data-fact="cancel"]').click();
   const ended = (p) => p.status !== "running" && p.status !== "stopped";
   const planner = await until(me.page, "api/panels/planner", ended, 90);
   assert.ok(planner.gap >= 0 && planner.gap <= 1 && planner.candidates.length > 1, JSON.stringify(planner.gap));
+  // While one watches, steps get shorter and the gap closes; the end is that of the answer.
+  const gaps = planner.progress.filter((p) => p.lower_bound_us).map((p) => 1 - p.lower_bound_us / p.step_us);
+  assert.ok(planner.progress.every((p, k, all) => k === 0 || p.step_us <= all[k - 1].step_us), JSON.stringify(planner.progress));
+  assert.ok(gaps.every((g, k) => k === 0 || g <= gaps[k - 1]), JSON.stringify(gaps));
+  assert.equal(planner.progress.at(-1).step_us, planner.step_us);
+  const chart = (await me.panel("search")).series[0];
+  assert.equal(chart.points.at(-1)[1], planner.step_us);
   assert.equal((await me.panel("jobs")).rows[0].state, "cancelled");
   await me.rows("planner").nth(0).dblclick();
   await me.sees("verdict", "equivalent");
@@ -398,7 +405,7 @@ await scenario(8, "the server is killed while one types, and nothing is lost", [
   for (const s of [second, third]) await s.stop();
 });
 
-await scenario(9, "a link to what is on screen", ["sample_models/gpt2_tiny.pt2"], async (me) => {
+await scenario(9, "a link to what is on screen, in another browser and on another server", ["sample_models/gpt2_tiny.pt2"], async (me) => {
   await me.write("devices 2 as data=2\ntrans * batch by data\n");
   await me.sees("verdict", "equivalent");
   await me.page.locator("#tab-centre-canvas-timeline").click();
@@ -416,6 +423,24 @@ await scenario(9, "a link to what is on screen", ["sample_models/gpt2_tiny.pt2"]
   assert.deepEqual((await viewOf(other.page)).canvas.timeline, (await viewOf(me.page)).canvas.timeline);
   await other.picture("scenario-9");
   await other.page.context().close();
+  // Another server has neither the text nor what it is compared with.
+  await me.page.keyboard.press("Escape");
+  await me.menu("Plan", "Compare with");
+  await me.fill("plans", "sample_models/plans/gpt2_tiny-zero3.plan");
+  await me.fill("base", "sample_models/plans/gpt2_tiny-data-tensor.plan");
+  await me.run();
+  const compared = await until(me.page, "api/panels/compare", (p) => p.plans.length === 2, 60);
+  const here = await me.panel("link");
+  const elsewhere = await serve(planscope);
+  try {
+    const far = await person(`${elsewhere.url}#${here.link.slice(here.link.indexOf("?") + 1)}`);
+    const there = await until(far.page, "api/panels/compare", (p) => p.plans?.length === 2, 60);
+    assert.deepEqual(there.plans, compared.plans);
+    assert.equal((await far.panel("script")).text, (await me.panel("script")).text);
+    await far.page.context().close();
+  } finally {
+    await elsewhere.stop();
+  }
 });
 
 await browser.close();
