@@ -405,7 +405,9 @@ await scenario(8, "the server is killed while one types, and nothing is lost", [
   for (const s of [second, third]) await s.stop();
 });
 
-await scenario(9, "a link to what is on screen, in another browser and on another server", ["sample_models/gpt2_tiny.pt2"], async (me) => {
+await scenario(9, "a link to what is on screen, in another browser and on another server", [
+  "sample_models/gpt2_tiny.pt2",
+], async (me) => {
   await me.write("devices 2 as data=2\ntrans * batch by data\n");
   await me.sees("verdict", "equivalent");
   await me.page.locator("#tab-centre-canvas-timeline").click();
