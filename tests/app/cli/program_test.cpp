@@ -38,7 +38,8 @@ TEST_CASE("a program with a wrong reduction is not equivalent") {
   const nlohmann::json a = nlohmann::json::parse(e.out);
   REQUIRE(a["verdict"] == "different");
   REQUIRE(!a["failures"].empty());
-  for (const char* field : {"kind", "operator", "tensor", "region", "devices", "expected", "got", "statement"})
+  for (const char* field : {"kind", "operator", "tensor", "region", "device", "wanted", "there", "devices", "expected", "got",
+                            "statement"})
     REQUIRE(a["failures"][0].contains(field));
 }
 
