@@ -58,9 +58,7 @@ class Comparing {
 
   Jobs::End refused(const std::vector<Diagnostic>& why) {
     take(why);
-    for (const Diagnostic& d : why)
-      if (d.severity == Severity::error) return {JobState::failed, d.what};
-    return {JobState::failed, "a plan cannot be completed"};
+    return Jobs::End::refused(why, "a plan cannot be completed");
   }
 
   struct Asked {

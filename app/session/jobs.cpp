@@ -14,6 +14,12 @@ double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock:
 
 }  // namespace
 
+Jobs::End Jobs::End::refused(std::vector<Diagnostic> why, std::string otherwise) {
+  const auto first = std::find_if(why.begin(), why.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+  std::string text = first == why.end() ? std::move(otherwise) : first->what;
+  return {JobState::failed, std::move(text), std::move(why)};
+}
+
 void Jobs::Report::progress(std::optional<double> done, std::optional<double> of, std::string best,
                             std::string text) const {
   {
@@ -66,6 +72,7 @@ int Jobs::start(std::string what, std::function<End(const Report&)> work) {
       const std::lock_guard ending(mutex_);
       r.job.state = end.state;
       r.job.text = end.text;
+      r.why = std::move(end.why);
       r.finished = true;
     }
     changed_();
@@ -88,17 +95,22 @@ void Jobs::wait() {
   });
 }
 
-bool Jobs::wait(int id) {
+std::optional<Jobs::End> Jobs::wait(int id) {
   std::unique_lock lock(mutex_);
   const auto one = std::find_if(all_.begin(), all_.end(), [&](const Running& r) { return r.job.id == id; });
-  if (one == all_.end()) return false;
+  if (one == all_.end()) return std::nullopt;
   ended_.wait(lock, [&] { return one->finished; });
-  return true;
+  return End{one->job.state, one->job.text, one->why};
 }
 
 bool Jobs::running() const {
   const std::lock_guard lock(mutex_);
   return std::any_of(all_.begin(), all_.end(), [](const Running& r) { return !r.finished; });
+}
+
+int Jobs::last() const {
+  const std::lock_guard lock(mutex_);
+  return last_;
 }
 
 std::vector<Job> Jobs::list() const {

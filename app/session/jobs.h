@@ -15,6 +15,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +30,10 @@ class Jobs {
   struct End {
     JobState state = JobState::done;
     std::string text;
+    std::vector<Diagnostic> why = {};  // a failed job failed
+
+    // The end of a job whose input was refused. `otherwise` is its text where no diagnostic is an error.
+    static End refused(std::vector<Diagnostic> why, std::string otherwise);
   };
   // What a job is given: the flag that asks it to stop, and how it says how far it is.
   class Report {
@@ -54,13 +59,15 @@ class Jobs {
   int start(std::string what, std::function<End(const Report&)> work);
   bool cancel(int id);  // false: there is no such job, or it has ended
   void wait();          // until none runs
-  bool wait(int id);    // until that one has ended; false: there is no such job
+  std::optional<End> wait(int id);  // until that one has ended; nothing: there is no such job
   bool running() const;
+  int last() const;  // the number of the newest; 0: there was none
   std::vector<Job> list() const;
 
  private:
   struct Running {
     Job job;
+    std::vector<Diagnostic> why = {};  // it failed
     Estimate estimate;
     std::atomic<bool> stop = false;
     bool finished = false;  // nothing of it is under way any more

@@ -44,7 +44,7 @@ class Planning {
     Jobs::End end;
     if (!found.value || has_errors(now_.diagnostics)) {
       now_.status = "refused";
-      end = {JobState::failed, "the plan has errors"};
+      end = {JobState::failed, "the plan has errors", now_.diagnostics};
     } else {
       end = take(*found);
     }

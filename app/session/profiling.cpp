@@ -25,9 +25,7 @@ class Measuring {
  private:
   Jobs::End refused(const std::vector<Diagnostic>& why) {
     now_.diagnostics.insert(now_.diagnostics.end(), why.begin(), why.end());
-    for (const Diagnostic& d : why)
-      if (d.severity == Severity::error) return {JobState::failed, d.what};
-    return {JobState::failed, "the plan cannot be profiled"};
+    return Jobs::End::refused(why, "the plan cannot be profiled");
   }
 
   Jobs::End work() {

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <istream>
+#include <map>
 #include <ostream>
 #include <set>
 
@@ -31,6 +32,7 @@ class Script {
         command();
       }
     }
+    wait_for_begun();
     return std::move(end_);
   }
 
@@ -63,13 +65,33 @@ class Script {
   }
 
   void wait(const std::vector<std::string>& words) {
-    if (words.size() == 1) return session_.wait();
+    if (words.size() == 1) {
+      session_.wait();
+      return wait_for_begun();
+    }
     int job = 0;
     const char* end = words[1].data() + words[1].size();
     if (words.size() > 2 || std::from_chars(words[1].data(), end, job).ptr != end)
       return refuse({error("'wait' takes nothing, or the number of a job")}, at_, true);
+    const auto begun = begun_.find(job);
+    wait_for(job, begun == begun_.end() ? at_ : begun->second);
+    if (begun != begun_.end()) begun_.erase(begun);
+  }
+
+  void wait_for(int job, int line) {
     const Result<Done> done = session_.wait(job);
-    if (!done.ok()) refuse(done.diagnostics, at_);
+    if (!done.ok()) refuse(done.diagnostics, line);
+  }
+
+  // A command that begins a job is refused where the job fails.
+  void wait_for_begun() {
+    for (const auto& [job, line] : begun_) wait_for(job, line);
+    begun_.clear();
+  }
+
+  void note_begun(int line) {
+    for (int job = session_.last_job(); job > last_job_; --job) begun_[job] = line;
+    last_job_ = session_.last_job();
   }
 
   void show(const std::vector<std::string>& words) {
@@ -110,6 +132,7 @@ class Script {
 
   void apply(const Invocation& i, int line) {
     const Result<Done> done = session_.apply(i);
+    note_begun(line);
     if (!done.ok()) return refuse(done.diagnostics, line);
     for (const Diagnostic& d : done.diagnostics) tell_once(d);
   }
@@ -126,6 +149,8 @@ class Script {
   std::string line_;
   int at_ = 0;
   std::set<std::string> told_;
+  std::map<int, int> begun_;  // jobs of this script that were not waited for yet, with the lines that began them
+  int last_job_ = session_.last_job();
   ScriptEnd end_;
 };
 

@@ -128,9 +128,14 @@ void Session::wait() {
   }
 }
 
+int Session::last_job() const { return core_->jobs->last(); }
+
 Result<Done> Session::wait(int job) {
-  if (core_->jobs->wait(job)) return Done{};
-  return error("there is no job " + std::to_string(job), "", "the panel 'jobs' lists them");
+  const std::optional<Jobs::End> end = core_->jobs->wait(job);
+  if (!end) return error("there is no job " + std::to_string(job), "", "the panel 'jobs' lists them");
+  if (end->state != JobState::failed) return Done{};
+  if (has_errors(end->why)) return end->why;
+  return error(end->text);
 }
 
 void Session::on_change(std::function<void()> f) {

@@ -53,7 +53,8 @@ class Session {
   // as Scene::view() says it, in the place of what the command `view` has set. By any thread; drawing holds nobody up.
   Result<std::string> exported(const Invocation&, const std::string& view = {}) const;
   void wait();  // until everything that was begun has ended
-  Result<Done> wait(int job);  // until that job has. Errors: there is none of that number
+  int last_job() const;  // the number of the job that was begun last; 0: there was none
+  Result<Done> wait(int job);  // until that job has. Errors: there is none of that number; why it failed
 
   // Called after every change, on the thread that made it, without a lock.
   void on_change(std::function<void()>);

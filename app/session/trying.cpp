@@ -44,9 +44,7 @@ class Trying {
  private:
   Jobs::End refused(std::vector<Diagnostic> why) {
     now_.diagnostics.insert(now_.diagnostics.end(), why.begin(), why.end());
-    for (const Diagnostic& d : now_.diagnostics)
-      if (d.severity == Severity::error) return {JobState::failed, d.what};
-    return {JobState::failed, "the plan cannot be run"};
+    return Jobs::End::refused(now_.diagnostics, "the plan cannot be run");
   }
 
   Jobs::End work() {

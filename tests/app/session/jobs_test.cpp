@@ -21,6 +21,23 @@ TEST_CASE("a job that fails by a fault of ours is listed with it, and others go 
   CHECK_FALSE(jobs.running());
 }
 
+TEST_CASE("who waits for a job hears why it failed") {
+  Jobs jobs([] {});
+  const int refused = jobs.start("compare", [](const Jobs::Report&) {
+    return Jobs::End::refused({planscope::warning("old"), planscope::error("no plan", "it is gone")}, "otherwise");
+  });
+  const int done = jobs.start("plan", [](const Jobs::Report&) { return Jobs::End{JobState::done, ""}; });
+  const std::optional<Jobs::End> end = jobs.wait(refused);
+  REQUIRE(end);
+  CHECK(end->state == JobState::failed);
+  CHECK(end->text == "no plan");
+  CHECK(to_string(end->why) == "warning: old\nno plan; it is gone\n");
+  REQUIRE(jobs.wait(done));
+  CHECK(jobs.wait(done)->state == JobState::done);
+  CHECK_FALSE(jobs.wait(99));
+  CHECK(jobs.last() == done);
+}
+
 TEST_CASE("a job is cancelled while it runs, and not afterwards") {
   Jobs jobs([] {});
   const int id = jobs.start("long", [](const Jobs::Report& r) {
