@@ -1,7 +1,9 @@
 #pragma once
-// The rows of a table or a tree as comma-separated values (RFC 4180): ids of the columns first, numbers in the
-// unit that the id ends
-// with, lists as JSON.
+// What a panel shows as comma-separated values (RFC 4180), the names of the columns first:
+//   table, tree          its rows; numbers in the unit that the id of the column ends with, lists as JSON
+//   chips, facts, form   name,value,text: the value for programs, and the text that people read
+//   script               line,text
+//   chart                series,x,y
 //
 //   to_csv(make_panel("traffic", state).value)   // "kind,devices,…\r\nall_reduce,…"
 #include <string>

@@ -4,6 +4,8 @@
 
 #include "app/session/core.h"
 #include "app/session/text_change.h"
+#include "app/session/views.h"
+#include "engine/base/text.h"
 
 namespace planscope::session {
 
@@ -111,6 +113,8 @@ Result<std::string> Session::exported(const Invocation& i, const std::string& vi
   if (!workspace) lock.unlock();
   if (const std::string reason = why_not(now, i.id); !reason.empty())
     return error("'" + i.id + "' cannot be run now", reason);
+  if (!view.empty() && !is_view(view))
+    return error("the view '" + printable(view) + "' is no JSON object", "", "view=yes, or as view={\"zoom\": 0.8}");
   if (!view.empty()) now.documents[static_cast<std::size_t>(now.current)].views[i.get("what")] = view;
   return session::exported(now, workspace, i);
 }

@@ -57,6 +57,8 @@ Result<const CanvasInfo*> find_canvas(const std::string& id) {
                near.empty() ? "" : "did you mean '" + near + "'?");
 }
 
+bool is_view(const std::string& json) { return Json::parse(json, nullptr, false).is_object(); }
+
 std::unique_ptr<viz::Scene> looked_at(const State& s, const CanvasInfo& c) {
   std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
   if (scene && c.source(s).of) {

@@ -17,6 +17,7 @@ namespace planscope::session {
 // The canvas as a scene; without a model where there is nothing to draw. Errors: there is no such canvas (with the
 // nearest).
 Result<const CanvasInfo*> find_canvas(const std::string& id);
+bool is_view(const std::string& json);  // one JSON object; a scene takes of it what it knows
 std::unique_ptr<viz::Scene> looked_at(const State&, const CanvasInfo&);
 
 // Settings are NAME=VALUE; `at.seq=3` is a member of a member. Errors: there is no such setting, or it does not take

@@ -16,6 +16,7 @@ namespace planscope::viz {
 namespace {
 
 constexpr double caption_height = 28;
+constexpr double most_pixels = 40e6;
 
 struct Drawn {
   DisplayList list;
@@ -35,7 +36,6 @@ Drawn drawn(const Scene& scene, Size size, const std::string& caption, const The
 namespace {
 
 constexpr std::size_t most_svg_bytes = 2'000'000;
-constexpr double most_pixels = 40e6;
 
 Image pixels(const Drawn& d, const Theme& theme, double ratio) {
   const FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
@@ -57,6 +57,14 @@ std::string svg_of_pixels(const Drawn& d, const std::string& caption, const Them
 
 }  // namespace
 #endif
+
+Size largest_png(Size s) {
+  if (s.width * (s.height + caption_height) <= most_pixels) return s;
+  // The share k of both sides for which (k w)(k h + caption) is most_pixels.
+  const double area = s.width * s.height, caption = s.width * caption_height;
+  const double share = (std::sqrt(caption * caption + 4 * area * most_pixels) - caption) / (2 * area);
+  return {std::floor(share * s.width), std::floor(share * s.height)};
+}
 
 std::string scene_svg(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
   const Drawn d = drawn(scene, size, caption, theme);

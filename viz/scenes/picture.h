@@ -13,6 +13,9 @@ namespace planscope::viz {
 // At most 2 MB: a picture whose shapes take more is embedded as pixels, where the program has a rasteriser.
 std::string scene_svg(const Scene&, Size, const std::string& caption, const Theme&);
 
+// The largest picture of that shape of which scene_png draws every pixel; the size itself, where it is no larger.
+Size largest_png(Size);
+
 // Nothing: the program was built without a rasteriser. `ratio`: pixels of the picture per pixel of the canvas; fewer
 // where the picture would have more than 40 million.
 std::optional<std::string> scene_png(const Scene&, Size, const std::string& caption, const Theme&, double ratio = 2);

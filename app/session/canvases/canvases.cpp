@@ -23,7 +23,7 @@ std::span<const CanvasInfo> canvases() {
       {"tensor", "tensor", "Tensor", "tiles",
        "Shows how a tensor lies on the devices, and the moves between its writer and its readers. Select an operator "
        "or a tensor.",
-       tensor_source, tensor_model, tensor_marks},
+       tensor_source, tensor_model, tensor_marks, {}, missing_tensor},
       {"traffic",
        "traffic",
        "Traffic",
@@ -35,7 +35,7 @@ std::span<const CanvasInfo> canvases() {
        {{".csv", traffic_pattern_csv}, {".json", traffic_pattern_json}}},
       {"compare", "timeline", "Compare", "compare",
        "Puts the timelines of plans over each other, on one axis. Compare the plan with another one: compare PLAN",
-       compare_source, compare_model, compare_marks, {{".html", comparison_page}}},
+       compare_source, compare_model, compare_marks, {{".html", comparison_page}}, missing_comparison},
   };
   return all;
 }
@@ -47,6 +47,7 @@ CanvasWords words_of(const CanvasInfo& c, const State& s) {
   Panel p;
   say_whether_current(p, *d);
   if (d->shown) out.stale = p.reason;
+  if (c.missing && !c.missing(s).why.empty()) return out;
   const bool refused = d->latest && d->latest->state == PictureState::refused;
   if (d->latest && d->latest->state == PictureState::open)
     out.empty = "The plan leaves arguments open: Problems says which, and what is legal there.";
@@ -56,6 +57,19 @@ CanvasWords words_of(const CanvasInfo& c, const State& s) {
     out.empty = "The plan is being evaluated.";
   if (refused && !p.reason.empty()) out.empty += "\n\n" + p.reason;
   return out;
+}
+
+Diagnostic no_picture(const CanvasInfo& c, const State& s) {
+  Missing m = c.missing ? c.missing(s) : Missing{};
+  if (m.why.empty()) {
+    const Document* d = s.document();
+    Panel p;
+    if (d) say_whether_current(p, *d);
+    const bool written = d && !d->draft.text().empty();
+    m.why = !d ? "no model is open" : !p.reason.empty() ? p.reason : written ? "the plan has no prediction" : "the plan is not written yet";
+    m.hint = !d ? "open model=PATH" : written ? "show problems" : "append \"devices 4 as data=4\"";
+  }
+  return error("there is no picture of " + std::string(c.title), m.why, m.hint);
 }
 
 }  // namespace planscope::session

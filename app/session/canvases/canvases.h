@@ -21,6 +21,11 @@ struct CanvasSource {
   bool operator==(const CanvasSource&) const = default;
 };
 
+// Why there is nothing to draw, and how to mend that. Empty: nothing is missing.
+struct Missing {
+  std::string why, hint;
+};
+
 // What else a canvas is written as, beside pictures and the rows of its twin.
 struct CanvasFile {
   const char* ending;  // `.dot`
@@ -37,6 +42,8 @@ struct CanvasInfo {
   std::string (*model)(const State&);                // bytes; of states with a source alone
   std::vector<std::string> (*marks)(const State&);  // ids of what is selected
   std::vector<CanvasFile> files = {};
+  // What the canvas itself lacks, whatever the plan is; without it, a canvas lacks the figures of the plan.
+  Missing (*missing)(const State&) = nullptr;
 };
 std::span<const CanvasInfo> canvases();
 
@@ -53,8 +60,10 @@ struct CanvasWords {
   std::string empty;  // where there is none: what the canvas is for, and the first step, or what is in the way
 };
 CanvasWords words_of(const CanvasInfo&, const State&);
+Diagnostic no_picture(const CanvasInfo&, const State&);  // of a canvas without a source
 
 CanvasSource compare_source(const State&);
+Missing missing_comparison(const State&);
 std::string compare_model(const State&);
 std::vector<std::string> compare_marks(const State&);
 CanvasSource graph_source(const State&);
@@ -68,6 +77,7 @@ std::string timeline_model(const State&);
 std::vector<std::string> timeline_marks(const State&);
 
 CanvasSource tensor_source(const State&);
+Missing missing_tensor(const State&);
 std::string tensor_model(const State&);
 std::vector<std::string> tensor_marks(const State&);
 

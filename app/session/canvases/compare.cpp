@@ -14,6 +14,11 @@ CanvasSource compare_source(const State& s) {
   return {};
 }
 
+Missing missing_comparison(const State& s) {
+  const std::string why = why_no_comparison(s);
+  return why.empty() ? Missing{"nothing that is compared has a timeline", "compare PLAN"} : Missing{why, "compare PLAN"};
+}
+
 std::string compare_model(const State& s) {
   return viz::encode(compared_timelines(*s.document()->comparison, s.align, s.overlay));
 }

@@ -121,6 +121,13 @@ CanvasSource tensor_source(const State& s) {
   return {s.document()->shown->evaluation, with};
 }
 
+Missing missing_tensor(const State& s) {
+  const Document* d = s.document();
+  if (!d || !d->shown) return {};
+  return {s.selection.none() ? "nothing is selected" : "what is selected gives no tensor",
+          "select operators=\"SELECTOR\", or select tensor=\"NAME\""};
+}
+
 std::string tensor_model(const State& s) {
   const std::shared_ptr<const TensorFacts> t = tensor_shown(s);
   if (!t) return viz::encode(viz::TensorModel{});

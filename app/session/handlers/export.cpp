@@ -28,8 +28,7 @@ struct PictureOptions {
 };
 
 Result<std::string> picture(const State& s, const CanvasInfo& c, const PictureOptions& o) {
-  if (!c.source(s).of)
-    return error("there is no picture of " + std::string(c.title), "the plan has errors, or is not written yet");
+  if (!c.source(s).of) return no_picture(c, s);
   std::unique_ptr<viz::Scene> scene = looked_at(s, c);
   if (!scene) return error("the picture of " + std::string(c.title) + " cannot be drawn", "its data are not what is drawn: a fault of planscope");
   if (!o.view && !scene->show_all()) {
@@ -65,6 +64,11 @@ Result<PictureOptions> picture_options(const Invocation& i) {
                    "width and height from 100 to 10,000 pixels, as 1200x700");
   }
   o.size = {side[0], side[1]};
+  const viz::Size largest = o.png ? viz::largest_png(o.size) : o.size;
+  if (largest.width < o.size.width)
+    return error("a .png file of " + i.get("size") + " pixels is too large", "it has at most 40 million of them, with its caption",
+                 "size=" + std::to_string(static_cast<int>(largest.width)) + "x" + std::to_string(static_cast<int>(largest.height)) +
+                     ", or an .svg file");
   return o;
 }
 

@@ -52,7 +52,10 @@ void restore(Core& c, const Link& l) {
   if (!expanded.empty() && count_visible(d.graph.model->get(), expanded) <= kMostBoxes)
     d.graph = look_at(d.model, d.graph, std::move(expanded));
   for (const auto& [canvas, view] : l.views)
-    if (find_canvas(canvas).ok() && nlohmann::json::accept(view)) d.views[canvas] = view;  // a scene takes of it what it knows
+    if (find_canvas(canvas).ok() && is_view(view))
+      d.views[canvas] = view;
+    else
+      tell(error("the view of '" + canvas + "' cannot be set", "there is no such picture, or the view is no JSON object"));
   c.state.time = l.time;
   c.state.lanes = l.lanes;
   if (!l.selection.none()) tell(run_command(c, select_command(l.selection)));

@@ -186,7 +186,9 @@ TEST_CASE("an export is answered as the command writes it, and no file is writte
   CHECK(mine.body != f.client.get(looked + "yes").body);
   REQUIRE(f.client.run("view timeline from_us=10 to_us=20").status == 200);
   CHECK(mine.body == f.client.get(looked + "yes").body);
-  CHECK(f.client.get(looked + "%7Bno+view").status == 200);
+  const Reply broken = f.client.get(looked + "%7Bno+view");
+  CHECK(broken.status == 409);
+  CHECK(broken.body.find("the view '{no view' is no JSON object") != std::string::npos);
   CHECK(f.client.get("/api/exports/timeline.svg?size=1x1&view=yes").status == 409);
   for (const char* name : {"timelin.svg", "timeline", "..%2f..%2fa.svg", ""})
     CHECK(f.client.get(std::string("/api/exports/") + name).status == 409);

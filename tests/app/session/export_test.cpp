@@ -48,3 +48,18 @@ TEST_CASE("fields with commas, quotes and line breaks are quoted") {
   p.rows.push_back({.id = "2", .cells = {cell(1.5), cell(Json::array({1, 2})), cell(true)}});
   CHECK(to_csv(p) == "a,b,c\r\n\"x, y\",\"say \"\"so\"\"\nand\",\r\n1.5,\"[1,2]\",true\r\n");
 }
+
+TEST_CASE("panels without rows are written as what they show") {
+  Panel chips{.id = "chips", .title = "Figures", .kind = PanelKind::chips};
+  chips.facts = {{"step_us", "Step", cell(1500.0, Unit::microseconds)}, {"version", "Version", cell(nullptr)}};
+  CHECK(to_csv(chips) == "name,value,text\r\nstep_us,1500.0,1.50 ms\r\nversion,,–\r\n");
+  Panel form{.id = "form", .title = "Form", .kind = PanelKind::form};
+  form.fields.push_back({"theme", "Theme", cell("dark")});
+  CHECK(to_csv(form) == "name,value,text\r\ntheme,dark,dark\r\n");
+  Panel script{.id = "script", .title = "Plan script", .kind = PanelKind::script};
+  script.text = "devices 2 as data=2\nlet a, b = cut L into 2\n";
+  CHECK(to_csv(script) == "line,text\r\n1,devices 2 as data=2\r\n2,\"let a, b = cut L into 2\"\r\n");
+  Panel chart{.id = "search", .title = "Search", .kind = PanelKind::chart};
+  chart.series.push_back({"step", Unit::microseconds, {{0.5, 20.0}}});
+  CHECK(to_csv(chart) == "series,x,y\r\nstep,0.5,20.0\r\n");
+}
