@@ -400,7 +400,49 @@ Result<Invocation> parse_begun(std::string_view line) {
   return out;
 }
 
+namespace {
+
+std::string_view without_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+std::optional<std::string> here_document_end(std::string_view line) {
+  std::vector<std::size_t> equals;
+  line = without_return(line.substr(0, line.find('\n')));
+  const Result<std::vector<std::string>> words = words_of(line, equals);
+  if (!words.ok() || words->size() != 2 || (*words)[0] != "text" || !(*words)[1].starts_with("<<")) return std::nullopt;
+  if (line.find('"') != std::string_view::npos) return std::nullopt;  // a text that begins so
+  return (*words)[1].substr(2);
+}
+
+bool ends_here_document(std::string_view line, const std::string& end) { return without_return(line) == end; }
+
+namespace {
+
+// The lines behind `text <<END`, up to the line END, which is the last one.
+Result<Invocation> here_document(std::string_view lines, const std::string& end) {
+  const std::vector<std::string> all = split(lines, '\n');
+  std::string text;
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    if (!ends_here_document(all[k], end)) {
+      text += all[k] + "\n";
+      continue;
+    }
+    for (std::size_t after = k + 1; after < all.size(); ++after)
+      if (!all[after].empty())
+        return error("a line follows the end of the text", printable(all[after]), "it is another command: send it by itself");
+    return Invocation{"text", {{"text", text}}};
+  }
+  return error("the text has no end", "there is no line '" + printable(end) + "' behind it");
+}
+
+}  // namespace
+
 Result<Invocation> parse_invocation(std::string_view line) {
+  if (const std::optional<std::string> end = here_document_end(line)) return here_document(line, *end);
   Result<Invocation> out = parse_begun(line);
   if (!out.ok()) return out;
   for (const ArgumentInfo& a : find_command(out->id)->arguments)

@@ -60,7 +60,10 @@ std::optional<std::size_t> number_of(const std::string& text);
 // One line of a session script: `open model=a.pt2 plan="my plan.plan"`. In quotes, \" \\ and \n are as in C.
 // Errors: no such command
 // (with the nearest), an argument that it does not have, one that is missing, a quote that does not end.
+// `text <<END` may have the lines of the text behind it, up to the line END; without that line it is refused.
 Result<Invocation> parse_invocation(std::string_view line);
+std::optional<std::string> here_document_end(std::string_view line);  // END of `text <<END`; nothing: another command
+bool ends_here_document(std::string_view line, const std::string& end);
 // The same while it is being written: arguments may still be missing.
 Result<Invocation> parse_begun(std::string_view line);
 std::string print(const Invocation&);       // that is read back as the same

@@ -26,8 +26,6 @@ class Script {
         wait(words);
       } else if (words[0] == "show") {
         show(words);
-      } else if (words[0] == "text" && words.size() == 2 && words[1].starts_with("<<")) {
-        text(words[1].substr(2));
       } else {
         command();
       }
@@ -114,20 +112,17 @@ class Script {
     for (const std::string& line : lines) out_ << printable(line) << "\n";
   }
 
-  void text(const std::string& end) {
-    const int begin = at_;
-    std::string text;
-    bool ended = false;
-    while (!ended && next())
-      if (ended = line_ == end; !ended) text += line_ + "\n";
-    if (!ended) return refuse({error("the text has no end", "there is no line '" + end + "' behind it")}, begin, true);
-    apply({"text", {{"text", text}}}, begin);
-  }
-
   void command() {
-    const Result<Invocation> i = parse_invocation(line_);
-    if (!i.ok()) return refuse(i.diagnostics, at_, true);
-    apply(*i, at_);
+    const int begin = at_;
+    std::string lines = line_;
+    if (const std::optional<std::string> end = here_document_end(line_))
+      for (bool ended = false; !ended && next();) {
+        ended = ends_here_document(line_, *end);
+        lines += "\n" + line_;
+      }
+    const Result<Invocation> i = parse_invocation(lines);
+    if (!i.ok()) return refuse(i.diagnostics, begin, true);
+    apply(*i, begin);
   }
 
   void apply(const Invocation& i, int line) {

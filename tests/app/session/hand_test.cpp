@@ -350,3 +350,15 @@ TEST_CASE("what a statement of any kind comes to is what was promised of it") {
     s.wait();
   }
 }
+
+TEST_CASE("a text between two lines is one command, and is refused without its end") {
+  const Result<Invocation> i = parse_invocation("text <<END  # of two lines\ndevices 2\r\n\nEND\r\n");
+  REQUIRE(i.ok());
+  CHECK(i->id == "text");
+  CHECK(i->get("text") == "devices 2\r\n\n");
+  CHECK(parse_invocation("text \"<<END\"")->get("text") == "<<END");
+  CHECK(to_string(parse_invocation("text <<END").diagnostics) == "the text has no end; there is no line 'END' behind it\n");
+  CHECK(to_string(parse_invocation("text <<END\ndevices 2").diagnostics) ==
+        "the text has no end; there is no line 'END' behind it\n");
+  CHECK_FALSE(parse_invocation("text <<END\nEND\nkeep").ok());
+}
