@@ -8,6 +8,7 @@
 #include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"
 #include "engine/base/stop.h"
+#include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "engine/plan/printer.h"
 #include "planner/complete/settled.h"
@@ -20,6 +21,24 @@ namespace {
 std::string name_of(const std::string& where) {
   const std::filesystem::path path(where);
   return path.extension() == ".plan" ? path.stem().string() : where;
+}
+
+constexpr const char* kRuns = "run:N, with a number of the panel `runs`; the command `run` makes one";
+
+// Why a name with a prefix, as `candidate:3`, is no plan, run or trace; nothing: it has no prefix.
+std::optional<Diagnostic> no_such(const std::string& where, std::size_t candidates) {
+  const std::size_t colon = where.find(':');
+  if (colon == std::string::npos || where.find('/') != std::string::npos) return std::nullopt;
+  const std::string prefix = where.substr(0, colon);
+  if (prefix == "run")
+    return error("there is no run '" + printable(where) + "'", "", kRuns);
+  if (prefix == "candidate" && candidates == 0)
+    return error("there is no candidate yet", "candidates are what a search for a whole plan finds", "plan whole");
+  if (prefix == "candidate")
+    return error("there is no candidate '" + printable(where.substr(colon + 1)) + "'", "the planner has found " + std::to_string(candidates),
+                 "candidate:N, with N from 1 to " + std::to_string(candidates));
+  return error("'" + printable(where) + "' names no plan", "there are no names that begin with '" + printable(prefix) + ":'",
+               "run:N, candidate:N, the number of a version, a plan of the workspace, or a file");
 }
 
 bool is_run(const std::string& where) { return where.starts_with("run:"); }
@@ -87,7 +106,7 @@ class Comparing {
       if (a.plan || is_run(a.where) || is_trace(a.where)) continue;
       const auto script = request_.scripts.find(a.where);
       Result<plan::Plan> p =
-          script == request_.scripts.end() ? open_plan(a.where, w) : plan::parse_plan(script->second, a.where);
+          script == request_.scripts.end() ? kept_or_file(a.where, w) : plan::parse_plan(script->second, a.where);
       if (!p.value || p.has_errors()) return refused(p.diagnostics);
       a.plan = std::move(*p.value);
     }
@@ -123,6 +142,13 @@ class Comparing {
     return {JobState::done, std::to_string(now_.entries.size()) + " side by side"};
   }
 
+  Result<plan::Plan> kept_or_file(const std::string& where, const Workspace* w) const {
+    std::error_code ec;
+    if (!std::filesystem::exists(where, ec) && !kept_plan(where, w))
+      if (std::optional<Diagnostic> none = no_such(where, request_.scripts.size())) return *none;
+    return open_plan(where, w);
+  }
+
   // On any thread: one more is there.
   void count_one(const std::string& where, std::size_t all) {
     const std::lock_guard lock(counting_);
@@ -132,9 +158,13 @@ class Comparing {
   Result<ComparedEntry> ran(const Workspace* w, const std::string& which) const {
     const std::string number = which.substr(4);
     if (!w || number.empty() || number.size() > 15 || number.find_first_not_of("0123456789") != std::string::npos)
-      return error("there is no run '" + which + "'", "", "run:N, with a number of the panel `runs`");
+      return *no_such(which, 0);
     const Result<RunRow> row = w->run(std::stoll(number));
-    if (!row.ok()) return row.diagnostics;
+    if (!row.ok()) {
+      std::vector<Diagnostic> why = row.diagnostics;
+      why.back().hint = kRuns;
+      return why;
+    }
     const RunEntry r = run_entry_of(*row);
     Result<ComparedEntry> out;
     ComparedEntry e{.kind = ComparedEntry::Kind::run, .name = which};
