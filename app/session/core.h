@@ -122,6 +122,10 @@ bool exports_cluster(const Invocation&);
 // What a link (link.h) names, as the newest document. Errors: the link is broken, its model is not here, or its plan.
 Result<Done> open_link(Core&, const std::string& link);
 
+// The command `open` for what was open before, as a draft or a link keeps it: where its cluster is not there any more, the
+// document has the one of a new document, and a warning says so. Errors: those of `open`.
+Result<Done> open_again(Core&, Invocation open);
+
 // Another command as a part of one. Errors: it cannot be run now, and its own.
 Result<Done> run_command(Core&, const Invocation&);
 

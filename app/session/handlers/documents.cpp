@@ -61,10 +61,34 @@ Result<Done> add(Core& c, Document d) {
 // That of the command, of the document whose model is opened again, the one that was chosen before anything was open, that
 // of the program's arguments, or the preferred one: what somebody has said is never given up for what is preferred.
 std::string cluster_of(const Core& c, const Invocation& i) {
-  if (i.has("cluster")) return i.get("cluster");
+  if (!i.get("cluster").empty()) return i.get("cluster");
   if (!i.has("model") && c.state.document()) return c.state.document()->cluster;
   if (!c.state.next_cluster.empty()) return c.state.next_cluster;
   return c.settings.cluster.empty() ? c.state.preferences.get("cluster") : c.settings.cluster;
+}
+
+Diagnostic cluster_has_gone(const std::string& name, const std::vector<Diagnostic>& why, const std::string& other) {
+  Diagnostic d = warning("the cluster '" + name + "' is not there any more", "", "choose one: cluster NAME");
+  if (!why.empty()) d.why = why.front().what;
+  d.why += (d.why.empty() ? "" : "; ") + ("the plan is predicted on '" + other + "'");
+  return d;
+}
+
+// Chooses the cluster of a new document. One that the command or the program's arguments name has to be there; the name of
+// another one may have been kept for longer than the cluster, and then a warning says so.
+Result<Done> choose_cluster(const Core& c, const Invocation& i, Document& d) {
+  Result<Done> out(Done{});
+  d.cluster = cluster_of(c, i);
+  const bool named = d.cluster == i.get("cluster") || d.cluster == c.settings.cluster;
+  Result<Cluster> cluster = open_cluster(d.cluster, 1, c.readable());
+  if (!cluster.ok() && named) return cluster.diagnostics;
+  if (!cluster.ok()) {
+    out.diagnostics.push_back(cluster_has_gone(d.cluster, cluster.diagnostics, "local"));
+    d.cluster = "local";
+    cluster = open_cluster(d.cluster, 1, c.readable());
+  }
+  if (cluster.ok()) d.chosen = std::make_shared<const Cluster>(std::move(*cluster.value));
+  return out;
 }
 
 // As long as it lives, others may look at the state.
@@ -129,6 +153,8 @@ Result<Done> open(Core& c, const Invocation& i) {
     return d;
   }
   Document d;
+  Result<Done> opened = choose_cluster(c, i, d);
+  if (!opened.ok()) return c.failed(opened.diagnostics);
   const Workspace* w = c.readable();
   if (i.has("model")) {
     Result<OpenModel> model = read_model(c, i.get("model"));
@@ -153,15 +179,14 @@ Result<Done> open(Core& c, const Invocation& i) {
   if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
     c.state.current = known;
     select_nothing(c);
-    return i.has("cluster") ? run_command(c, {"cluster", {{"name", i.get("cluster")}}}) : Done{};
+    return i.get("cluster").empty() ? Done{} : run_command(c, {"cluster", {{"name", i.get("cluster")}}});
   }
-  d.cluster = cluster_of(c, i);
-  if (const Result<Cluster> cluster = open_cluster(d.cluster, 1, w); cluster.ok())
-    d.chosen = std::make_shared<const Cluster>(*cluster.value);
+  c.say(opened.diagnostics);
   c.state.next_cluster.clear();
   d.draft = Draft(text);
   keep_picture(d, c.document());
-  return add(c, std::move(d));
+  const Result<Done> added = add(c, std::move(d));
+  return added.ok() ? opened : added;
 }
 
 Result<Done> go_to(Core& c, const Invocation& i) {
@@ -269,12 +294,15 @@ Result<Done> lost(Core& c, const Invocation& i) {
   const auto row = std::find_if(c.state.lost.begin(), c.state.lost.end(), [&](const LostDraft& l) { return l.id == id; });
   if (row == c.state.lost.end()) return error("there is no draft " + i.get("draft"));
   const LostDraft l = *row;
+  Result<Done> out(Done{});
+  std::vector<Diagnostic>& told = out.diagnostics;
   if (i.id == "restore") {
     Invocation invocation{"open", {{"model", l.model}, {"cluster", l.cluster}}};
     std::error_code ec;
     if (!l.path.empty() && std::filesystem::exists(l.path, ec)) invocation.arguments["plan"] = l.path;
-    const Result<Done> opened = open(c, invocation);
+    const Result<Done> opened = open_again(c, std::move(invocation));
     if (!opened.ok()) return opened;
+    told = opened.diagnostics;
     Document& d = *c.document();
     if (d.draft.edited()) {  // open already: what it is edited to stays behind undo, and has a row of its own
       d.draft.write(l.text);
@@ -288,10 +316,22 @@ Result<Done> lost(Core& c, const Invocation& i) {
     if (!removed.ok()) return c.failed(removed.diagnostics);
   }
   std::erase_if(c.state.lost, [&](const LostDraft& o) { return o.id == id; });
-  return Done{};
+  return out;
 }
 
 }  // namespace
+
+Result<Done> open_again(Core& c, Invocation i) {
+  const std::string cluster = i.get("cluster");
+  const Result<Cluster> there = open_cluster(cluster, 1, c.readable());
+  if (cluster.empty() || there.ok()) return open(c, i);
+  i.arguments.erase("cluster");
+  Result<Done> out = open(c, i);
+  if (!out.ok()) return out;
+  out.diagnostics.push_back(cluster_has_gone(cluster, there.diagnostics, c.document()->cluster));
+  c.say({out.diagnostics.back()});
+  return out;
+}
 
 void add_document_handlers(Handlers& all) {
   all["open"] = open;

@@ -97,9 +97,9 @@ Result<Done> open_link(Core& c, const std::string& link) {
   Invocation open{"open", {{"model", *model}}};
   if (!l->plan.empty()) open.arguments["plan"] = l->plan;
   if (!l->cluster.empty()) open.arguments["cluster"] = l->cluster;
-  if (const Result<Done> opened = run_command(c, open); !opened.ok()) return opened;
-  restore(c, *l);
-  return Done{};
+  Result<Done> opened = open_again(c, std::move(open));
+  if (opened.ok()) restore(c, *l);
+  return opened;
 }
 
 }  // namespace planscope::session

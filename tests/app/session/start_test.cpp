@@ -150,3 +150,25 @@ TEST_CASE("a draft that was lost is told with what settles it") {
   CHECK(two.state().document()->draft.text() == "devices 1\n");
   CHECK(notices(two.state()).empty());
 }
+
+TEST_CASE("a draft whose cluster has gone is restored on another cluster") {
+  const Scratch scratch;
+  const SessionSettings settings{.workspace = scratch.file("w.planscope"), .cluster = "dgx-h100x1"};
+  const std::string cluster = scratch.file("mine.json");
+  Session one(settings);
+  must(one, "open model=" + model);
+  must(one, "export cluster " + cluster);
+  must(one, "cluster " + cluster);
+  must(one, "append \"devices 1\"");
+  one.leave_drafts();
+  std::filesystem::remove(cluster);
+  Session next(settings);
+  REQUIRE(next.state().lost.size() == 1);
+  const Result<Done> restored = next.apply({"restore", {{"draft", std::to_string(next.state().lost[0].id)}}});
+  REQUIRE(restored.ok());
+  CHECK(to_string(restored.diagnostics).find("mine.json' is not there any more") != std::string::npos);
+  CHECK(next.state().document()->cluster == "dgx-h100x1");
+  CHECK(next.state().document()->draft.text() == "devices 1\n");
+  CHECK_FALSE(next.apply({"open", {{"model", other}, {"cluster", cluster}}}).ok());
+  CHECK(next.state().documents.size() == 1);
+}
