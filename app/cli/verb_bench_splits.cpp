@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "app/cli/command.h"
+#include "app/workbench/plan_file.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 #include "planner/evaluate/evaluate.h"
@@ -244,9 +245,9 @@ Answer bench_splits(const Options& o) {
   if (const auto wrong = read_strategies(o, *cluster, *graph, spec)) return bad_input({*wrong});
   std::string rows;
   for (const std::string& file : o.constraints) {
-    const Result<std::string> text = read_file(file);
-    if (!text.ok()) return bad_input(text.diagnostics);
-    rows += *text + "\n";
+    const Result<PlanFile> one = read_plan_file(file);
+    if (!one.ok()) return bad_input(one.diagnostics);
+    rows += one->text + "\n";
   }
   Result<splits::Chooser> chooser = splits::Chooser::make(*graph, *cluster, spec);
   if (!chooser.ok()) return bad_input(chooser.diagnostics);

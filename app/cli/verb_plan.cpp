@@ -6,6 +6,7 @@
 #include "app/workbench/error_band.h"
 #include "app/workbench/explain.h"
 #include "app/workbench/materials.h"
+#include "app/workbench/plan_file.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/time_argument.h"
 #include "planner/complete/from_nothing.h"
@@ -39,9 +40,9 @@ Result<Script> script(const Options& o, const Workspace* workspace) {
   };
   if (!o.plan.empty() && !take(open_plan(o.plan, workspace), s.plan)) return out;
   for (const std::string& file : o.constraints) {
-    const Result<std::string> text = read_file(file);
-    if (!text.ok()) return text.diagnostics;
-    if (!take(plan::parse_plan(*text, file), s.rows.emplace_back())) return out;
+    const Result<PlanFile> rows = read_plan_file(file);
+    if (!rows.ok()) return rows.diagnostics;
+    if (!take(plan::parse_plan(rows->text, file), s.rows.emplace_back())) return out;
   }
   if (o.global_batch && !s.plan.statements.empty())
     take(plan::parse_plan("model batch=" + std::to_string(o.global_batch) + "\n", "--global-batch"),

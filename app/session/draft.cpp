@@ -1,62 +1,12 @@
 #include "app/session/draft.h"
 
 #include <algorithm>
-#include <set>
 
 #include "app/session/merge.h"
 #include "engine/base/enumeration.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
-
-namespace {
-
-// How many bytes the character of UTF-8 has that begins there; 0: none does.
-std::size_t character_at(const std::string& text, std::size_t at) {
-  const auto byte = [&](std::size_t k) { return k < text.size() ? static_cast<unsigned char>(text[k]) : 0U; };
-  const unsigned first = byte(at), second = byte(at + 1);
-  const std::size_t size = first < 0x80   ? 1
-                           : first < 0xC2 ? 0
-                           : first < 0xE0 ? 2
-                           : first < 0xF0 ? 3
-                           : first < 0xF5 ? 4
-                                          : 0;
-  for (std::size_t k = 1; k < size; ++k)
-    if ((byte(at + k) & 0xC0) != 0x80) return 0;
-  const bool too_long = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool none = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);  // no character is there
-  return too_long || none ? 0 : size;
-}
-
-bool is_plain(const std::string& text) {
-  const auto plain = [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != '\r'; };
-  return std::all_of(text.begin(), text.end(), plain);
-}
-
-}  // namespace
-
-std::string plan_text(std::string text) {
-  if (is_plain(text)) return text;
-  static const std::set<std::string> line_ends = {"\u2028", "\u2029", "\xEF\xB7\x90", "\xEF\xB7\x91"};
-  std::string out;
-  for (std::size_t at = text.starts_with("\uFEFF") ? 3 : 0; at < text.size();) {
-    const std::size_t size = character_at(text, at);
-    const std::string character = text.substr(at, size);
-    if (size == 0) {
-      const auto byte = static_cast<unsigned char>(text[at]);
-      out += static_cast<char>(0xC0 | (byte >> 6));
-      out += static_cast<char>(0x80 | (byte & 0x3F));
-    } else if (character == "\r") {
-      if (at + 1 == text.size() || text[at + 1] != '\n') out += '\n';
-    } else if (line_ends.contains(character)) {
-      out += ' ';
-    } else {
-      out += character;
-    }
-    at += std::max<std::size_t>(size, 1);
-  }
-  return out;
-}
 
 void Draft::write(std::string text) {
   typing_ = false;

@@ -13,13 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "app/workbench/plan_file.h"
+
 namespace planscope::session {
 
-// The one form in which a plan is edited, so that every editor shows it as it is: a line ends in \n alone, and all of
-// it is UTF-8. Bytes that are not are read as Latin-1; signs that some editors take for the end of a line are blanks.
-//
-//   plan_text("a\r\nb\rc") == "a\nb\nc"
-std::string plan_text(std::string);
+using planscope::plan_text;
 
 class Draft {
  public:

@@ -216,7 +216,7 @@ struct Document {
   std::string name;         // of the plan
   std::string path;         // of its file; empty: none yet
   std::string saved;        // the text in the file, as it is edited (plan_text); empty where there is none
-  bool carriage_returns = false;  // lines of the file end in \r\n
+  std::string line_end = "\n";  // of the lines in the file
   std::string cluster = "local";
   std::shared_ptr<const Cluster> chosen;  // the cluster of that name, for a plan of one device; pictures have it for their plan
   Draft draft;

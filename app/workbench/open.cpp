@@ -4,6 +4,7 @@
 #include <fstream>
 #include <thread>
 
+#include "app/workbench/plan_file.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/workbench.h"
 #include "engine/base/file_text.h"
@@ -102,9 +103,9 @@ std::optional<PlanRow> kept_plan(const std::string& where, const Workspace* work
 Result<plan::Plan> open_plan(const std::string& where, const Workspace* workspace) {
   std::error_code ec;
   if (fs::exists(where, ec) && !fs::is_directory(where, ec)) {
-    Result<std::string> text = read_file(where);
-    if (!text.ok()) return text.diagnostics;
-    return plan::parse_plan(*text, where);
+    const Result<PlanFile> file = read_plan_file(where);
+    if (!file.ok()) return file.diagnostics;
+    return plan::parse_plan(file->text, where);
   }
   if (const std::optional<PlanRow> row = kept_plan(where, workspace)) return plan::parse_plan(row->text, row->name);
   return about(where, "there is no such plan file, and no plan of that name or number in the workspace", "",

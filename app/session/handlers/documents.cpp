@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/session/core.h"
+#include "app/workbench/plan_file.h"
 
 namespace planscope::session {
 
@@ -25,15 +26,10 @@ Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d
       d.name = row->name;
       return Done{};
     }
-  Result<std::string> read = read_file(where);
+  Result<PlanFile> read = read_plan_file(where);
   if (!read.ok()) return read.diagnostics;
-  if (read->find('\0') != std::string::npos) {
-    Diagnostic binary = error("the file is no plan", "it holds bytes that no text has", "a model is opened with open model=FILE");
-    binary.file = where;
-    return binary;
-  }
-  d.carriage_returns = read->find("\r\n") != std::string::npos;
-  text = d.saved = plan_text(std::move(*read.value));
+  d.line_end = read->line_end;
+  text = d.saved = std::move(read->text);
   d.path = where;
   d.name = std::filesystem::path(where).stem().string();
   return Done{};
@@ -238,14 +234,6 @@ Result<Done> give_name(Core& c, Document& d, const std::string& name, bool copie
   return Done{};
 }
 
-// The draft as its file has it: lines end there as they did.
-std::string text_of_file(const Document& d) {
-  if (!d.carriage_returns) return d.draft.text();
-  std::string out;
-  for (const char c : d.draft.text()) out += c == '\n' ? "\r\n" : std::string(1, c);
-  return out;
-}
-
 Result<Done> save(Core& c, const Invocation& i) {
   Document& d = *c.document();
   const std::string path = i.has("path") ? i.get("path") : d.path;
@@ -265,7 +253,7 @@ Result<Done> save(Core& c, const Invocation& i) {
       return exists;
     }
   }
-  const Result<Done> written = write_file(path, text_of_file(d));
+  const Result<Done> written = write_file(path, with_line_ends(d.draft.text(), d.line_end));
   if (!written.ok()) return c.failed(written.diagnostics);
   d.saved = d.draft.text();
   d.draft.pause();  // undo comes back to what was saved
