@@ -62,7 +62,7 @@ class Search {
       const std::int64_t middle = too_little + (*best.peak_bytes - too_little) / 2;
       Result<Completion> next = ask(middle);
       if (!next.value || stop_ || next->status == CompletionStatus::unknown) {
-        best.found.reason = next.value && !next->reason.empty() ? next->reason : "the search was ended";
+        cut_short(best.found, next.value ? next->reason : "");
         proved = proved && too_little > 0;
         break;
       }
@@ -77,6 +77,12 @@ class Search {
       tell();
     }
     if (proved) best.lower_bound_bytes = too_little;
+  }
+
+  // The plan stands, and it is not known whether another one has less memory.
+  void cut_short(Completion& c, const std::string& why) const {
+    c.status = CompletionStatus::unknown;
+    c.reason = (why.empty() ? stop_ ? "stopped" : "the search was ended" : why) + "; there may be a plan with less memory";
   }
 
   void say_too_slow(Completion& c) const {

@@ -98,6 +98,10 @@ class Search {
                       " devices, over several levels of the cluster, were not tried";
   }
 
+  static const char* what_ended(const Deadline& d) {
+    return d.stopped() ? "stopped" : d.over() ? "the time limit" : "the limit of work";
+  }
+
   // With all devices; if these cannot be used together, with those of which some are left idle.
   Sought all_found() {
     const Asked best_of_all{rules_.all(), false, &deadline_};
@@ -118,6 +122,7 @@ class Search {
         if (least_us >= best->found.best[0].step_us) break;  // and so of all that are fewer still
         if (deadline_.expired()) {
           best->found.ended_early = true;
+          best->found.reason = what_ended(deadline_);
           bound_us = std::min(bound_us, least_us);
           break;
         }
@@ -464,8 +469,7 @@ class Search {
     if (found_.ended_early) found_.lower_bound_us = std::max(found_.lower_bound_us, spaces_.shared_work_us(devices_));
     if (found_.ended_early)
       for (Candidate& c : early_) plans_.keep(std::move(c));
-    if (found_.ended_early)
-      found_.reason = deadline.stopped() ? "stopped" : deadline.over() ? "the time limit" : "the limit of work";
+    if (found_.ended_early) found_.reason = what_ended(deadline);
     if (!plans_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, plans_.best[0].step_us);
       for (Candidate& c : plans_.best) c.bound_us = std::min(c.bound_us, c.step_us);

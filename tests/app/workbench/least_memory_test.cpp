@@ -70,6 +70,17 @@ TEST_CASE("the plan with the least memory within a step time is that of all plan
     CHECK(*found.lower_bound_bytes < least);
     CHECK(std::is_sorted(peaks.rbegin(), peaks.rend()));
   }
+  // Ended after the first plan that takes less: it stands, and nothing says that it takes the least.
+  std::atomic<bool> ended{false};
+  const Result<LeastMemory> some = complete_in_least_memory(
+      model->graph, *plan::parse_plan(open, "").value, {}, cluster, {.time_limit_s = 60}, all.back().step_us, ended,
+      [&](double, std::int64_t, std::int64_t) { ended = true; });
+  REQUIRE(some.ok());
+  CHECK(some->found.status == CompletionStatus::unknown);
+  CHECK(some->found.reason == "stopped; there may be a plan with less memory");
+  REQUIRE(some->found.simulation);
+  CHECK(some->found.simulation->step_us() <= all.back().step_us);
+  CHECK_FALSE(some->lower_bound_bytes);
   const LeastMemory too_fast = search(all[0].step_us / 2);
   CHECK(too_fast.found.status != CompletionStatus::complete);
   CHECK_FALSE(too_fast.peak_bytes);
