@@ -1,11 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <iostream>
+#include <limits>
 
 #include "app/cli/command.h"
 #include "app/workbench/default_workspace.h"
@@ -67,6 +69,24 @@ std::string above_zero(const std::string& text) {
   const bool is_number = CLI::detail::lexical_cast(text, number);
   return is_number && std::isfinite(number) && number > 0 ? "" : "needs a number above 0, not '" + text + "'";
 }
+// Why an option of the type T cannot hold what was typed. What is no whole number is left to the option.
+template <class T>
+std::string out_of_bounds(const std::string& text) {
+  char* end = nullptr;
+  errno = 0;
+  const long long number = std::strtoll(text.c_str(), &end, 0);
+  if (end == text.c_str() || *end != '\0') return "";
+  constexpr long long least = std::numeric_limits<T>::min(), most = std::numeric_limits<T>::max();
+  if (errno != ERANGE && number >= least && number <= most) return "";
+  const bool negative = text.find('-') != std::string::npos;
+  return "needs a whole number of at " + (negative ? "least " + std::to_string(least) : "most " + std::to_string(most)) +
+         ", not '" + text + "'";
+}
+template <class T>
+CLI::Option* whole_number_option(CLI::App* a, const std::string& name, T& to, const std::string& about) {
+  return a->add_option(name, to, about)->check(out_of_bounds<T>);
+}
+
 void time_limit_option(CLI::App* a, Options& o, const std::string& about) {
   a->add_option("--time-limit", o.time_limit, about)
       ->capture_default_str()
@@ -101,7 +121,7 @@ std::vector<Verb> verbs() {
          a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
          cluster_option(a, o);
          a->add_option("--constraints", o.constraints, "More constraint rows, in the plan language");
-         a->add_option("--global-batch", o.global_batch, "Sets the input dimension 'batch'")->check(above_zero);
+         whole_number_option(a, "--global-batch", o.global_batch, "Sets the input dimension 'batch'")->check(above_zero);
          time_limit_option(a, o, "Seconds");
          a->add_option("--within", o.within,
                        "A step time, as 400ms: find the plan with the least memory that keeps it, not the fastest");
@@ -159,13 +179,13 @@ std::vector<Verb> verbs() {
          a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
          a->add_option("--program", o.program, "Run this program file instead, if it computes the model");
          cluster_option(a, o);
-         a->add_option("--procs", o.procs, "Processes: one for each device of the plan; of a program, as many as it has");
-         a->add_option("--steps", o.steps, "Training steps")->capture_default_str();
+         whole_number_option(a, "--procs", o.procs, "Processes: one for each device of the plan; of a program, as many as it has");
+         whole_number_option(a, "--steps", o.steps, "Training steps")->capture_default_str();
          a->add_option("--optimizer", o.optimizer, "sgd or adamw")
              ->capture_default_str()
              ->check(CLI::IsMember({"sgd", "adamw"}));
          inputs_option(a, o);
-         a->add_option("--seed", o.seed, "Of drawn inputs and missing weights")->capture_default_str();
+         whole_number_option(a, "--seed", o.seed, "Of drawn inputs and missing weights")->capture_default_str();
          auto* join = a->add_option("--join", o.join,
                                     "The processes are started elsewhere (torchrun, Slurm, MPI): each as "
                                     "`planscope-worker --join FILE`");
@@ -179,9 +199,9 @@ std::vector<Verb> verbs() {
          a->add_option("model", o.models, "A .pt2 file, or a model of the workspace; several are checked one by one")
              ->required()
              ->expected(1, 100000);
-         a->add_option("--steps", o.steps, "Training steps, with SGD and with AdamW")->capture_default_str();
+         whole_number_option(a, "--steps", o.steps, "Training steps, with SGD and with AdamW")->capture_default_str();
          inputs_option(a, o);
-         a->add_option("--seed", o.seed, "Of drawn inputs, missing weights and random operators")->capture_default_str();
+         whole_number_option(a, "--seed", o.seed, "Of drawn inputs, missing weights and random operators")->capture_default_str();
          a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");
        },
        Ending::by_itself},
@@ -192,7 +212,7 @@ std::vector<Verb> verbs() {
          cluster_option(a, o);
          a->add_flag("--links", o.links, "Measure the link between two processes of this host, too or alone");
          a->add_option("-o,--output", o.output, "With --links: write the cluster here");
-         a->add_option("--seed", o.seed, "Of the operands")->capture_default_str();
+         whole_number_option(a, "--seed", o.seed, "Of the operands")->capture_default_str();
        },
        Ending::by_itself},
       {"demo", "The main job on the sample models, with a report folder", demo,
@@ -208,9 +228,9 @@ std::vector<Verb> verbs() {
              ->check(CLI::IsMember({"runtime", "interface", "web", "layouts", "splits"}));
          a->add_option("case", o.case_file, "Of layouts: a JSON file; of splits: a model; of interface: the folder of the large models");
          a->add_option("--axis", o.axes, "Of splits: a name and devices, tensor=8; several are a grid");
-         a->add_option("--global-batch", o.global_batch, "Of splits: the input dimension 'batch' of one micro-batch")
+         whole_number_option(a, "--global-batch", o.global_batch, "Of splits: the input dimension 'batch' of one micro-batch")
              ->check(above_zero);
-         a->add_option("--micro-batches", o.micro_batches, "Of splits: how many a step has")->check(above_zero);
+         whole_number_option(a, "--micro-batches", o.micro_batches, "Of splits: how many a step has")->check(above_zero);
          a->add_option("--zero", o.zero, "Of splits: an axis over which ZeRO may split parameters");
          a->add_flag("--recompute", o.recompute, "Of splits: layers may be computed again in backward");
          a->add_flag("--offload", o.offload, "Of splits: what layers need in backward may wait in host memory");
@@ -221,7 +241,7 @@ std::vector<Verb> verbs() {
          a->add_option("--only", o.plans, "one, data or 1f1b; by default all three")
              ->check(CLI::IsMember({"one", "data", "1f1b"}));
          a->add_option("--python", o.python, "A Python with torch; by default that of the build, else python3");
-         a->add_option("--pairs", o.pairs, "Steps of either side that are counted")
+         whole_number_option(a, "--pairs", o.pairs, "Steps of either side that are counted")
              ->capture_default_str()
              ->check(CLI::Range(1, 10000));
        },
@@ -251,7 +271,7 @@ std::vector<Verb> verbs() {
          a->add_option("model", o.model, "A .pt2 file, or a model of the workspace");
          a->add_option("plan", o.plan, "A plan script, or a plan of the workspace");
          session_cluster_option(a, o);
-         a->add_option("--port", o.port, "Where to listen; if it is taken, one of the next. 0: any")
+         whole_number_option(a, "--port", o.port, "Where to listen; if it is taken, one of the next. 0: any")
              ->capture_default_str()
              ->check(CLI::Range(0, 65535));
          a->add_option("--bind", o.bind, "Address to listen at; another than loopback needs --tls or --insecure")

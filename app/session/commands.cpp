@@ -354,9 +354,25 @@ const CommandInfo* find_command(std::string_view id) {
   return nullptr;
 }
 
+namespace {
+
+constexpr std::size_t kMostDigits = 9;
+
+bool is_whole(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+// Why the text is no value of a number argument.
+Diagnostic no_number(const std::string& command, const char* name, const std::string& text) {
+  const std::string begin = "'" + command + "': " + name;
+  if (!is_whole(text)) return error(begin + " is a number, not '" + printable(text) + "'");
+  return error(begin + " is too large: '" + text + "'", "a number has at most " + std::to_string(kMostDigits) + " digits");
+}
+
+}  // namespace
+
 std::optional<std::size_t> number_of(const std::string& text) {
-  const bool digits = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
-  if (text.empty() || text.size() > 9 || !digits) return std::nullopt;
+  if (!is_whole(text) || text.size() > kMostDigits) return std::nullopt;
   return std::stoul(text);
 }
 
@@ -390,8 +406,7 @@ Result<Invocation> parse_begun(std::string_view line) {
       if (value.empty()) continue;
     }
     const bool number = a->kind == Kind::number || a->kind == Kind::line || a->kind == Kind::seen;
-    if (number && !number_of(value))
-      return error("'" + out.id + "': " + a->name + " is a number, not '" + printable(value) + "'");
+    if (number && !number_of(value)) return no_number(out.id, a->name, value);
     if (a->kind == Kind::list && out.has(a->name))
       out.arguments[a->name] += "\n" + value;
     else

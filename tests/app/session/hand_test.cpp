@@ -276,6 +276,8 @@ TEST_CASE("words behind a command are its last argument") {
   CHECK(argument("template tp(L, tensor)", "use") == "tp(L, tensor)");
   CHECK(argument("whole", "by").empty());
   CHECK(argument("whole by tensor", "by") == "tensor");
+  CHECK(to_string(parse_invocation("version 99999999999999999999").diagnostics) ==
+        "'version': number is too large: '99999999999999999999'; a number has at most 9 digits\n");
   CHECK_FALSE(parse_invocation("split out").ok());
   CHECK_FALSE(parse_invocation("split out by").ok());
   CHECK_FALSE(parse_invocation("assign to").ok());
