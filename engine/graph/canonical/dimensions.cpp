@@ -8,7 +8,7 @@
 namespace planscope {
 namespace {
 
-// Of the tensor that the dimensions count in.
+// Of the tensor that the dimensions count in: the result's where there is one dimension more.
 std::optional<std::size_t> counted_rank(const Model& model, const Node& node) {
   if (node.arguments.empty()) return std::nullopt;
   ValueId id = -1;
@@ -17,7 +17,7 @@ std::optional<std::size_t> counted_rank(const Model& model, const Node& node) {
     if (!list->empty()) id = list->front().id;
   if (id < 0) return std::nullopt;
   std::size_t rank = model.values[static_cast<std::size_t>(id)].sizes.size();
-  return node.target == "aten::stack" ? rank + 1 : rank;
+  return node.target == "aten::stack" || node.target == "aten::diag_embed" ? rank + 1 : rank;
 }
 
 }  // namespace
