@@ -175,6 +175,9 @@ at::Tensor sample_operand(const Graph& graph, OpId op, std::size_t input,
   if (is_floating(type)) {
     const at::Tensor normal = random_normal(key, sizes, region);
     if (node.target == "aten::binary_cross_entropy") return normal.sigmoid();  // probabilities
+    const bool square = normal.dim() > 1 && normal.size(-1) == normal.size(-2);
+    if (node.target == "aten::linalg_cholesky" && square)  // symmetric and positive-definite
+      return normal.matmul(normal.mT()).add(at::eye(normal.size(-1), normal.options()));
     return needs_positive(node.target) ? normal.abs().add(0.5) : normal;
   }
   if (type == DType::boolean) {
