@@ -168,6 +168,13 @@ constexpr Row rows[] = {
     {"aten::i0", Kind::keeps_input},
     {"aten::special_entr", Kind::keeps_input},
     {"aten::special_erfcx", Kind::keeps_input_and_output},
+    {"aten::special_i0e", Kind::keeps_input_and_output},
+    {"aten::special_i1", Kind::keeps_input_and_output},
+    {"aten::special_i1e", Kind::keeps_input_and_output},
+    {"aten::special_log_ndtr", Kind::keeps_input},
+    {"aten::special_ndtr", Kind::keeps_none},  // it is an erf of a product, which is kept
+    {"aten::special_ndtri", Kind::keeps_output},
+    {"aten::polygamma", Kind::keeps_input, "n"},
     {"aten::erfc", Kind::keeps_input},
     {"aten::lgamma", Kind::keeps_input},
     {"aten::digamma", Kind::keeps_input},

@@ -30,9 +30,15 @@ bool apply_factory_family(RuleContext& c) {
   const bool scalar = base == "aten::scalar_tensor";
   const bool eye = base == "aten::eye";
   const bool steps = base == "aten::linspace" || base == "aten::logspace";
-  if (!fill && !range && !scalar && !eye && !steps) return false;
-  const std::string whole = eye ? "the diagonal crosses blocks" : steps ? "its steps divide the whole range" : "";
-  c.any("size fill_value dtype names start end step steps base s n m");
+  const bool triangle = base == "aten::tril_indices" || base == "aten::triu_indices";
+  const bool window = base.ends_with("_window");  // hann_window, …
+  if (!fill && !range && !scalar && !eye && !steps && !triangle && !window) return false;
+  const std::string whole = eye        ? "the diagonal crosses blocks"
+                            : steps    ? "its steps divide the whole range"
+                            : triangle ? "which places it has depends on all rows"
+                            : window   ? "its shape is that of the whole window"
+                                       : "";
+  c.any("size fill_value dtype names start end step steps base s n m row col offset window_length periodic alpha beta");
   for (std::size_t i = 0; i < c.draft.inputs.size(); ++i)  // new_zeros reads its operand's type only
     for (std::size_t d = 0; d < c.draft.inputs[i].dims.size(); ++d)
       c.tie(static_cast<int>(i), static_cast<int>(d),

@@ -177,7 +177,7 @@ bool keeps_all(RuleContext& c) {
   return true;
 }
 
-// index_add, index_fill: the indexed dimension is whole, and so is what is written there.
+// index_add, index_copy, index_fill: the indexed dimension is whole, and so is what is written there.
 bool index_write(RuleContext& c) {
   const int dim = static_cast<int>(c.integer("dim"));
   const int self = c.input("self"), idx = c.input("index"), source = c.input("source");
@@ -248,7 +248,7 @@ bool apply_index_family(RuleContext& c) {
     done = index_put(c);
   else if (t == "aten::index_select")
     done = index_select(c);
-  else if (t == "aten::index_add" || t == "aten::index_fill.int_Scalar")
+  else if (t == "aten::index_add" || t == "aten::index_copy" || t == "aten::index_fill.int_Scalar")
     done = index_write(c);
   else if (t == "aten::masked_scatter")
     done = masked_scatter(c);

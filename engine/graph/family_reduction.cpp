@@ -157,6 +157,24 @@ bool compare(RuleContext& c, int dim) {
   return c.draft.outputs[0].dims.size() == c.output_sizes().size();
 }
 
+// linalg_cross: three numbers of each with three of the other; `dim` is theirs.
+bool crossed(RuleContext& c) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  const auto given = static_cast<int>(c.integer("dim", -1));
+  const int dim = given < 0 ? given + rank : given;
+  if (c.draft.inputs.size() != 2 || c.sizes(c.draft.inputs[0].tensor) != c.sizes(c.draft.inputs[1].tensor)) return false;
+  c.begin_outputs();
+  for (int d = 0; d < rank; ++d) {
+    const int f = c.factor("", d == dim ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d),
+                           d == dim ? "a vector is multiplied as a whole" : "");
+    if (!c.tie(0, d, f) || !c.tie(1, d, f)) return false;
+    c.output_dim(0, f);
+  }
+  if (c.draft.inputs[0].tensor != c.draft.inputs[1].tensor) c.draft.linear = {{0}, {1}};
+  c.draft.saves = {0, 1};
+  return true;
+}
+
 // histc: how many elements fall into each bin. Without bounds it takes them from the whole tensor.
 bool histogram(RuleContext& c) {
   const bool bounded = c.number("min") != c.number("max");
@@ -198,6 +216,17 @@ bool apply_reduction_family(RuleContext& c) {
     c.any("stable descending k largest sorted");
     done = along(c, dims_of(c, "dim"), "sorted along it");
     d.saves = {-2};
+  } else if (t == "aten::msort") {
+    done = along(c, {0}, "sorted along it");
+  } else if (t == "aten::renorm") {
+    std::set<int> normalized;
+    for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k)
+      if (!dims_of(c, "dim").contains(k)) normalized.insert(k);
+    c.any("p maxnorm");
+    done = along(c, normalized, "normalized over");
+    d.saves = {0};
+  } else if (t == "aten::linalg_cross") {
+    done = crossed(c);
   } else if (t == "aten::histc") {
     c.any("bins");
     done = c.output_sizes().size() == 1 && histogram(c);
@@ -211,15 +240,16 @@ bool apply_reduction_family(RuleContext& c) {
              t == "aten::any.dim" || t == "aten::all.dim" || t == "aten::amax" || t == "aten::amin" ||
              t == "aten::std.dim" || t == "aten::var.dim" || t == "aten::std.correction" ||
              t == "aten::var.correction" || t == "aten::linalg_vector_norm" || t == "aten::prod.dim_int" ||
-             t == "aten::median.dim" || t == "aten::nanmedian.dim" || t == "aten::mode" || t == "aten::kthvalue") {
-    c.any("unbiased correction ord dtype k");
+             t == "aten::median.dim" || t == "aten::nanmedian.dim" || t == "aten::mode" || t == "aten::kthvalue" ||
+             t == "aten::quantile.scalar") {
+    c.any("unbiased correction ord dtype k q interpolation");
     std::set<int> dims = dims_of(c, "dim");
     if (dims.empty())
       for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);
     done = reduce(c, dims, FactorKind::frozen, "reduced as a whole", keepdim);
     if (c.node.outputs.size() == 2)
       d.saves = {-2};  // which element it is
-    else
+    else if (t != "aten::quantile.scalar")
       d.saves = t.starts_with("aten::var") ? std::vector<int>{0} : std::vector<int>{0, -1};
   } else if (t == "aten::layer_norm" || t == "aten::rms_norm") {
     c.any("eps cudnn_enable");
@@ -239,10 +269,11 @@ bool apply_reduction_family(RuleContext& c) {
     done = compare(c, dim < 0 ? dim + rank : dim);
   } else if (t == "aten::max" || t == "aten::min" || t == "aten::prod" || t == "aten::any" || t == "aten::all" ||
              t == "aten::median" || t == "aten::aminmax") {
-    std::set<int> dims;
-    for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);
+    std::set<int> dims = t == "aten::aminmax" ? dims_of(c, "dim") : std::set<int>();
+    if (dims.empty())
+      for (int k = 0; k < static_cast<int>(d.inputs[0].dims.size()); ++k) dims.insert(k);
     c.any("dtype");
-    done = is_none(c.node, "dim") && reduce(c, dims, FactorKind::frozen, "reduced as a whole", keepdim);
+    done = (t == "aten::aminmax" || is_none(c.node, "dim")) && reduce(c, dims, FactorKind::frozen, "reduced as a whole", keepdim);
     d.saves = {0, -1};
     if (c.node.outputs.size() == 2) d.saves.push_back(-2);
   } else if (t == "aten::cummax" || t == "aten::cummin") {

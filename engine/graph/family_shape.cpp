@@ -316,11 +316,91 @@ bool listed(RuleContext& c, const char* argument, const std::string& reason) {
   return move_along(c, frozen, reason);
 }
 
+const char* const crosses = "the diagonal crosses blocks";
+
 bool triangle(RuleContext& c) {
   std::vector<bool> frozen(c.draft.inputs[0].dims.size(), false);
   if (frozen.size() < 2) return false;
   frozen[frozen.size() - 1] = frozen[frozen.size() - 2] = true;
-  return move_along(c, frozen, "the diagonal crosses blocks");
+  return move_along(c, frozen, crosses);
+}
+
+// A dimension that counts from the end where it is negative. -1: there is none.
+int place(RuleContext& c, std::string_view argument, int rank, int otherwise) {
+  const auto dim = static_cast<int>(c.integer(argument, otherwise));
+  const int own = dim < 0 ? dim + rank : dim;
+  return own >= 0 && own < rank ? own : -1;
+}
+
+// diagonal: the two dimensions are whole, and so is what is taken along them, the last dimension of the result. The main
+// diagonal of a square matrix has the size of both.
+bool diagonal(RuleContext& c) {
+  const AskedSizes sizes = c.sizes(c.draft.inputs[0].tensor);
+  const int rank = static_cast<int>(sizes.size());
+  const int rows = place(c, "dim1", rank, 0), columns = place(c, "dim2", rank, 1);
+  if (rows < 0 || columns < 0 || rows == columns || c.output_sizes().empty()) return false;
+  const bool square = sizes[static_cast<std::size_t>(rows)] == sizes[static_cast<std::size_t>(columns)];
+  const bool main = c.integer("offset") == 0 && square;
+  if (main && !c.agree(c.parts_of(0, rows), c.parts_of(0, columns))) return false;
+  c.begin_outputs();
+  int taken = -1;
+  for (int d = 0; d < rank; ++d) {
+    const bool whole = d == rows || d == columns;
+    const int f = c.factor("", whole ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d), whole ? crosses : "");
+    c.tie(0, d, f);
+    if (!whole) c.output_dim(0, f);
+    if (d == rows) taken = f;
+  }
+  c.output_dim(0, main ? taken : c.factor("", FactorKind::frozen, c.fresh(c.output_sizes().back()), crosses));
+  return true;
+}
+
+// diag_embed: the last dimension is laid along two of the result.
+bool diagonal_matrices(RuleContext& c) {
+  const int rank = static_cast<int>(c.draft.inputs[0].dims.size());
+  const int rows = place(c, "dim1", rank + 1, -2), columns = place(c, "dim2", rank + 1, -1);
+  if (rank < 1 || rows < 0 || columns < 0 || rows == columns) return false;
+  const std::int64_t offset = c.integer("offset");
+  std::vector<int> free;
+  for (int d = 0; d < rank; ++d) {
+    const bool last = d == rank - 1;
+    const int f = c.factor("", last ? FactorKind::frozen : FactorKind::free, c.parts_of(0, d), last ? crosses : "");
+    c.tie(0, d, f);
+    free.push_back(f);
+  }
+  std::vector<int> side = c.parts_of(0, rank - 1);
+  if (offset != 0) {
+    const std::vector<int> vector = side;
+    side = c.fresh(c.output_sizes()[static_cast<std::size_t>(rows)]);
+    c.relate(side, {vector}, offset < 0 ? -offset : offset);
+  }
+  c.begin_outputs();
+  for (int d = 0, next = 0; d <= rank; ++d)
+    if (d == rows || d == columns)
+      c.output_dim(0, c.factor("", FactorKind::frozen, side, crosses));
+    else
+      c.output_dim(0, free[static_cast<std::size_t>(next++)]);
+  return true;
+}
+
+// diagonal_scatter: what is written is whole, as the two dimensions are.
+bool scatter_diagonal(RuleContext& c) {
+  const int self = c.input("self"), src = c.input("src");
+  if (self < 0 || src < 0) return false;
+  const int rank = static_cast<int>(c.draft.inputs[static_cast<std::size_t>(self)].dims.size());
+  const int rows = place(c, "dim1", rank, 0), columns = place(c, "dim2", rank, 1);
+  if (rows < 0 || columns < 0 || rows == columns) return false;
+  c.any("offset");
+  c.begin_outputs();
+  for (int d = 0, own = 0; d < rank; ++d) {
+    const bool whole = d == rows || d == columns;
+    const int f = c.factor("", whole ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), whole ? crosses : "");
+    c.tie(self, d, f);
+    c.output_dim(0, f);
+    if (!whole && !c.tie(src, own++, f)) return false;
+  }
+  c.tie(src, rank - 2, c.factor("", FactorKind::frozen, c.parts_of(src, rank - 2), "it is written as a whole"));
+  return true;
 }
 
 bool scatter_slice(RuleContext& c) {
@@ -377,6 +457,12 @@ bool apply_shape_family(RuleContext& c) {
     c.any("shifts"), done = listed(c, "dims", "elements move along it");
   else if (t == "aten::tril" || t == "aten::triu")
     c.any("diagonal"), done = triangle(c);
+  else if (t == "aten::diagonal")
+    done = diagonal(c);
+  else if (t == "aten::diag_embed")
+    done = diagonal_matrices(c);
+  else if (t == "aten::diagonal_scatter")
+    done = scatter_diagonal(c);
   else if (t == "aten::slice_scatter" || t == "aten::select_scatter")
     c.any("start end step index"), done = scatter_slice(c);
   if (!done) return false;

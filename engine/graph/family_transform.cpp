@@ -50,7 +50,7 @@ bool apply_transform(RuleContext& c) {
   if (row == std::end(transforms) || c.draft.inputs.size() != 1 || c.node.outputs.size() != 1) return false;
   const auto sizes = c.sizes(c.draft.inputs[0].tensor), out = c.output_sizes();
   if (sizes.size() != out.size()) return false;
-  c.any("n norm normalization forward onesided last_dim_size");
+  c.any("n s norm normalization forward onesided last_dim_size");
   const std::string reason = "transformed along it";
   const std::set<int> along = transformed(c, row->dims, static_cast<int>(sizes.size()));
   c.begin_outputs();

@@ -71,9 +71,51 @@ const std::vector<std::string>& text_rule_lines() {
       // columns of an equation, each by itself
       "aten::linalg_solve_triangular : self b.. m n, B b.. m k -> b.. n k ; frozen m=rows \"solved as a whole\", frozen "
       "n=unknowns \"solved as a whole\" ; linear B ; saves self ~0 ; arguments upper unitriangular",
+      // functions of whole matrices, each of a batch by itself
+      "aten::linalg_inv : A b.. m n -> b.. m n ; frozen m=rows \"inverted as a whole\", frozen n=columns "
+      "\"inverted as a whole\" ; saves ~0",
+      "aten::linalg_pinv.atol_rtol_tensor : self b.. m n -> b.. n m ; frozen m=rows \"inverted as a whole\", "
+      "frozen n=columns \"inverted as a whole\" ; saves self ~0 ; arguments hermitian",
+      "aten::linalg_det : A b.. m n -> b.. ; frozen m=rows \"a determinant is of all of them\", frozen n=columns "
+      "\"a determinant is of all of them\" ; saves A ~0",
+      "aten::linalg_slogdet : A b.. m n -> b.., b.. ; frozen m=rows \"a determinant is of all of them\", frozen "
+      "n=columns \"a determinant is of all of them\" ; saves A ~0",
+      "aten::logdet : self b.. m n -> b.. ; frozen m=rows \"a determinant is of all of them\", frozen n=columns "
+      "\"a determinant is of all of them\" ; saves self",
+      "aten::linalg_solve : A m n, B m -> n ; frozen m=rows \"solved as a whole\", frozen n=unknowns \"solved as a "
+      "whole\" ; linear B ; saves A ~0",
+      "aten::linalg_solve : A b m n, B b m -> b n ; frozen m=rows \"solved as a whole\", frozen n=unknowns "
+      "\"solved as a whole\" ; linear B ; saves A ~0",
+      "aten::linalg_solve : A b.. m n, B b.. m k -> b.. n k ; frozen m=rows \"solved as a whole\", frozen "
+      "n=unknowns \"solved as a whole\" ; linear B ; saves A ~0",
+      "aten::cholesky_solve : self b.. m k, input2 b.. m n -> b.. n k ; frozen m=rows \"solved as a whole\", "
+      "frozen n=unknowns \"solved as a whole\" ; linear self ; saves self input2 ~0 ; arguments upper",
+      "aten::cholesky_inverse : self b.. m n -> b.. m n ; frozen m=rows \"inverted as a whole\", frozen n=columns "
+      "\"inverted as a whole\" ; saves self ~0 ; arguments upper",
+      "aten::linalg_cholesky : self b.. m n -> b.. m n ; frozen m=rows \"factored as a whole\", frozen n=columns "
+      "\"factored as a whole\" ; saves ~0 ; arguments upper",
+      "aten::linalg_qr : A b.. m n -> b.. m k, b.. k n ; frozen m=rows \"factored as a whole\", frozen n=columns "
+      "\"factored as a whole\", frozen k=vectors \"factored as a whole\" ; saves ~0 ~1 ; arguments mode",
+      "aten::linalg_eigh : self b.. m n -> b.. m, b.. n m ; frozen m=rows \"factored as a whole\", frozen "
+      "n=columns \"factored as a whole\" ; saves ~0 ~1 ; arguments UPLO",
+      "aten::linalg_eigvalsh : self b.. m n -> b.. m ; frozen m=rows \"factored as a whole\", frozen n=columns "
+      "\"factored as a whole\" ; saves ~0 ; arguments UPLO",
+      "aten::linalg_svd : A b.. m n -> b.. m u, b.. k, b.. v n ; frozen m=rows \"factored as a whole\", frozen "
+      "n=columns \"factored as a whole\", frozen u=left \"factored as a whole\", frozen k=values \"factored as a "
+      "whole\", frozen v=right \"factored as a whole\" ; saves ~0 ~1 ~2 ; arguments full_matrices driver",
+      "aten::linalg_svdvals : A b.. m n -> b.. k ; frozen m=rows \"factored as a whole\", frozen n=columns "
+      "\"factored as a whole\", frozen k=values \"factored as a whole\" ; saves ~0 ; arguments driver",
+      "aten::linalg_matrix_exp : self b.. m n -> b.. m n ; frozen m=rows \"powers are products of whole "
+      "matrices\", frozen n=columns \"powers are products of whole matrices\" ; saves self",
       // each element with a small table
       "aten::bucketize.Tensor : self b.., boundaries n -> b.. ; frozen n=bins \"elements fall into any of them\" ; "
       "arguments out_int32 right",
+      "aten::searchsorted.Tensor : self b.., sorted_sequence n -> b.. ; frozen n=bins \"elements fall into any of them\" "
+      "; arguments out_int32 right side",
+      "aten::searchsorted.Tensor : sorted_sequence b.. n, self b.. k -> b.. k ; frozen n=bins \"elements fall into any "
+      "of them\" ; arguments out_int32 right side",
+      "aten::isin.Tensor_Tensor : elements b.., test_elements n -> b.. ; frozen n=elements \"each is looked up in all\" ; "
+      "arguments assume_unique invert",
       "aten::prelu : self b c s.., weight c -> b c s.. ; saves self weight",
       // places of a plane by their coordinates
       "aten::grid_sampler : input b c x u, grid b y w t -> b c y w ; frozen x=height \"looked up by place\", frozen "

@@ -51,15 +51,18 @@ std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
   if (now == stored) return std::nullopt;
   const Node& n = g.node(id);
   const std::string base = n.target.substr(0, n.target.find('.'));
-  const bool steps = base == "aten::linspace" || base == "aten::logspace" || base == "aten::eye";
+  const bool steps = base == "aten::linspace" || base == "aten::logspace" || base == "aten::eye" ||
+                     base == "aten::tril_indices" || base == "aten::triu_indices" || base.ends_with("_window");
   const auto start = number_argument(n, "start");
   const bool range = base == "aten::arange" && !stored.empty() && start;
   const bool down = range && number_argument(n, "step").value_or(1) < 0;
   const bool later = down || (range && std::abs(*start) >= static_cast<double>(stored[0]));
   if (!steps && !later) return std::nullopt;
+  std::size_t at = 0;
+  while (at + 1 < now.size() && at + 1 < stored.size() && now[at] == stored[at]) ++at;
   Diagnostic d = error("the sizes do not fit",
                        later ? "the range begins with a number that may have been a size of the file"
-                             : "the operator makes " + std::to_string(stored[0]) + " where " + std::to_string(now[0]) +
+                             : "the operator makes " + std::to_string(stored[at]) + " where " + std::to_string(now[at]) +
                                    " would be needed, and its numbers stand in the file",
                        "export the model with the sizes that you want");
   d.subject = n.name();

@@ -39,6 +39,7 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"dispatch", dispatch},              // rows sorted by expert need no order
       {"contractions", contractions},      // tensordot is an equation
       {"shuffles", shuffles},              // view, permute, view
+      {"diagonals", diagonals},            // one name for diagonals; a trace is the sum of one
       {"repeats", repeats},                // each element k times is view, expand, view
       {"whole_indices", whole_indices},    // index by whole ranges is permute and view
       {"attention", attention},            // with groups; decomposed if it drops out

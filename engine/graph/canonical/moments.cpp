@@ -73,6 +73,7 @@ std::optional<double> order_of(const Node& node, std::size_t rank) {
   if (t == "aten::linalg_norm" && is_none(node, "ord")) return 2;
   if (t == "aten::linalg_norm" && vector) return number_argument(node, "ord");
   if (t == "aten::frobenius_norm.dim") return 2;
+  if (t == "aten::linalg_matrix_norm.str_ord" && string_argument(node, "ord") == "fro") return 2;
   return std::nullopt;
 }
 

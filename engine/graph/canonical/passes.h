@@ -24,6 +24,7 @@ Model written_pieces(Model);
 Model one_hots(Model);
 Model moments(Model);
 Model shuffles(Model);
+Model diagonals(Model);
 Model batch_norms(Model);
 Model gates(Model);
 Model joins(Model);

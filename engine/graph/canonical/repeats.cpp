@@ -1,5 +1,5 @@
 // Each element k times along a dimension, `repeat_interleave(k, dim)` or an index by `arange(n k) // k`, is a view, an
-// expand and a view; so is the whole k times, `repeat(k, …)`. The coordinates of a grid (`meshgrid`) are each vector along a
+// expand and a view; so is the whole k times, `repeat(k, …)` or `tile`. The coordinates of a grid (`meshgrid`) are each vector along a
 // dimension of its own, as often as there are places in the others.
 #include <algorithm>
 #include <functional>
@@ -47,14 +47,17 @@ Repeat by_index(const Rewriter& rewriter, const Node& node) {
 // The whole of `self` some times along each dimension, new ones in front.
 bool tile(Rewriter& rewriter, const Node& node) {
   const ValueId self = tensor_argument(node, "self");
-  const auto counts = ints_argument(node, "repeats");
-  if (node.target != "aten::repeat" || self < 0 || !counts) return false;
+  const auto given = ints_argument(node, node.target == "aten::tile" ? "dims" : "repeats");
+  if ((node.target != "aten::repeat" && node.target != "aten::tile") || self < 0 || !given) return false;
   const Sizes own = rewriter.value(self).sizes, result = rewriter.value(node.outputs[0]).sizes;
-  if (counts->size() != result.size() || result.size() < own.size()) return false;
+  Sizes counts = *given;  // `tile` leaves leading ones out
+  if (node.target == "aten::tile" && counts.size() < result.size())
+    counts.insert(counts.begin(), result.size() - counts.size(), 1);
+  if (counts.size() != result.size() || result.size() < own.size()) return false;
   Sizes before, after;  // with a dimension in front of each that is repeated
   for (std::size_t d = 0; d < result.size(); ++d) {
     const std::size_t lead = result.size() - own.size();
-    const std::int64_t size = d < lead ? 1 : own[d - lead], count = (*counts)[d];
+    const std::int64_t size = d < lead ? 1 : own[d - lead], count = counts[d];
     if (count < 1 || size * count != result[d]) return false;
     if (count > 1) before.push_back(1), after.push_back(count);
     if (count > 1 && size == 1) continue;

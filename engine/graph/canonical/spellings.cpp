@@ -1,8 +1,9 @@
-// One name where torch has several for the same operator and arguments.
+// One name where torch has several for the same operator and arguments; these have the names of the one's schema.
 #include <map>
 
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
+#include "engine/graph/schemas.h"
 
 namespace planscope {
 
@@ -47,13 +48,24 @@ Model spellings(Model model) {
       {"aten::special_i0", "aten::i0"},
       {"aten::special_log1p", "aten::log1p"},
       {"aten::special_logit", "aten::logit"},
+      {"aten::special_polygamma", "aten::polygamma"},
       {"aten::special_psi", "aten::digamma"},
       {"aten::special_sinc", "aten::sinc"},
       {"aten::max.other", "aten::maximum"},
       {"aten::min.other", "aten::minimum"},
+      {"aten::det", "aten::linalg_det"},
+      {"aten::slogdet", "aten::linalg_slogdet"},
+      {"aten::inverse", "aten::linalg_inv"},
+      {"aten::cholesky", "aten::linalg_cholesky"},
+      {"aten::matrix_exp", "aten::linalg_matrix_exp"},
   };
   for (Node& node : model.nodes) {
-    if (auto name = names.find(node.target); name != names.end()) node.target = name->second;
+    if (auto name = names.find(node.target); name != names.end()) {
+      node.target = name->second;
+      const auto schema = find_schema(node.target);
+      if (schema && schema->arguments.size() == node.arguments.size())
+        for (std::size_t i = 0; i < node.arguments.size(); ++i) node.arguments[i].name = schema->arguments[i].name;
+    }
     // The gradient of a table is the same numbers, whether those that are 0 are written or not.
     if (node.target == "aten::embedding" || node.target.starts_with("aten::embedding_bag"))
       if (Argument* sparse = find_argument(node, "sparse")) *sparse = false;
