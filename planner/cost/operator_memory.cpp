@@ -153,20 +153,39 @@ std::int64_t of_folding(const Graph& graph, const PieceOp& piece_op, const Local
   return std::max<std::int64_t>(0, more) * local.element(op.outputs.front());
 }
 
-// A transform of real numbers keeps what it has added to them, up to the `n` numbers that are transformed. Its gradient is
-// made of all frequencies, half of which are zeros, by a complex transform of which the real part is taken.
+// A transform of real numbers keeps what it has added to them, up to the `n` numbers that are transformed (of a plane `s` along
+// each dimension). Its gradient is made of all frequencies, half of which are zeros, by a complex transform of which the real
+// part is taken.
 struct RealTransform {
   std::int64_t added = 0, backward = 0;
 };
 
+bool transforms_real_numbers(std::string_view target) { return target.starts_with("aten::fft_rfft"); }
+
 RealTransform real_transform_of(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Operand& x = graph.ops[at(piece_op.op)].inputs.front();
   const Node& node = graph.node(piece_op.op);
-  const auto dim = static_cast<std::size_t>(int_argument(node, "dim").value_or(-1));
-  if (dim >= x.map.size()) return {};
-  const std::int64_t size = std::max<std::int64_t>(1, local.dim(x, dim)), n = int_argument(node, "n").value_or(size);
+  const auto listed = [&](const char* many, const char* one) -> std::vector<std::int64_t> {
+    if (const auto* list = ints_argument(node, many)) return *list;
+    if (const auto number = int_argument(node, one)) return {*number};
+    return {};
+  };
+  const auto rank = static_cast<std::int64_t>(x.map.size());
+  const std::vector<std::int64_t> lengths = listed("s", "n");
+  std::vector<std::int64_t> dims = listed("dim", "dim");
+  if (dims.empty())  // the last ones
+    for (std::int64_t d = lengths.empty() ? 0 : rank - static_cast<std::int64_t>(lengths.size()); d < rank; ++d)
+      dims.push_back(d);
+  std::int64_t size = 1, n = 1;
+  for (std::size_t k = 0; k < dims.size(); ++k) {
+    const std::int64_t dim = dims[k] < 0 ? dims[k] + rank : dims[k];
+    if (dim < 0 || dim >= rank) return {};
+    const std::int64_t own = std::max<std::int64_t>(1, local.dim(x, at(static_cast<int>(dim))));
+    size *= own;
+    n *= k < lengths.size() && lengths[k] > 0 ? lengths[k] : own;
+  }
   const std::int64_t row = local.rows(x, 0) / size * local.element(x);
-  return {row * std::max<std::int64_t>(0, n - size), row * (4 * n - size)};
+  return {row * std::max<std::int64_t>(0, n - size), row * std::max(4 * n - size, 2 * n)};
 }
 
 // Recurrent nets as LibTorch's own kernels compute them. For each layer and direction are kept: of an LSTM for each step the
@@ -227,12 +246,15 @@ constexpr Formula kFormulas[] = {
     {"addcdiv", {3}},
     {"amax", {1, 1}},  // which elements are the largest, and the gradient there before it is divided among them
     {"amin", {1, 1}},
+    {"aminmax", {1, 1}},
     {"angle", {4, 1}},  // of complex numbers
     {"asin", {4}},
     {"asinh", {3}},
     {"atan", {2}},
     {"atan2", {5}},  // both gradients over x^2 + y^2
     {"atanh", {3}},
+    {"cholesky_inverse", {2}},
+    {"cholesky_solve", {2}},
     {"clamp", {0, 2}},  // where the bounds hold
     {"clamp_max", {0, 1}},
     {"clamp_min", {0, 1}},
@@ -255,10 +277,24 @@ constexpr Formula kFormulas[] = {
     {"fmod", {1}},
     {"hinge_embedding_loss", {2, 1}, {1, 2}, {4}},
     {"hypot", {1}},
+    {"i0", {1}},
     {"kl_div", {1}, {}, {2}},
     {"l1_loss", {1}, {1}},  // sign of the difference, which is kept
     {"lerp.Tensor", {1}},
     {"lgamma", {1}},
+    {"linalg_cholesky", {3}},
+    {"linalg_det", {2}, {1}},  // kept: the factors of the matrix
+    {"linalg_eigh", {3}},
+    {"linalg_eigvalsh", {1}, {1}},  // kept: the vectors
+    {"linalg_inv", {2}},
+    {"linalg_matrix_exp", {7}},  // of a matrix of four such blocks, whose exponential has the gradient in a corner
+    {"linalg_pinv", {12}},
+    {"linalg_qr", {3}},
+    {"linalg_slogdet", {1}, {1}},
+    {"linalg_solve", {1}, {1}},
+    {"linalg_solve_triangular", {1}},
+    {"linalg_svd", {6}},
+    {"linalg_svdvals", {1}, {2}},
     {"linalg_vector_norm.inf", {3, 1}},
     {"linalg_vector_norm", {1}},
     {"log10", {1}},
@@ -267,19 +303,24 @@ constexpr Formula kFormulas[] = {
     {"logaddexp", {3}},
     {"logaddexp2", {3}},
     {"logcumsumexp", {7}},
+    {"logdet", {1}, {1}},
     {"logsumexp", {2}},
     {"margin_ranking_loss", {}, {2}, {2}},
     {"maximum", {1, 2}},
     {"minimum", {1, 2}},
+    {"msort", {}, {2}},  // kept: where each was
     {"nan_to_num", {0, 3}},
     {"poisson_nll_loss", {2}, {1}, {1}},
     {"polar", {2}},
+    {"polygamma", {1}},
     {"pow.Scalar", {1}},
     {"pow.Tensor_Scalar", {2}},     // grad * (n * x^(n-1)): the power, and n times it
     {"pow.Tensor_Tensor", {4, 1}},  // for the exponent: where base and result are zero
     {"prod", {1, 1}},
-    {"reciprocal", {2}},  // -grad * y^2
+    {"quantile", {1}, {3}},  // kept: all of them sorted, and where each was
+    {"reciprocal", {2}},     // -grad * y^2
     {"remainder", {1}},
+    {"renorm", {7}},
     {"rsqrt", {2}},  // -grad/2 * y^3: both factors
     {"scatter_reduce.amax", {7, 1}},
     {"scatter_reduce.amin", {7, 1}},
@@ -289,6 +330,13 @@ constexpr Formula kFormulas[] = {
     {"sin", {1}},  // grad * cos x
     {"sinc", {7}},
     {"sinh", {1}},
+    {"special_erfcx", {3}},
+    {"special_i0e", {4}},
+    {"special_i1", {4, 1}},
+    {"special_i1e", {6, 1}},
+    {"special_log_ndtr", {6}},
+    {"special_ndtr", {5}, {1}, {2}},
+    {"special_ndtri", {4}},
     {"sqrt", {1}},  // grad / 2y
     {"square", {2}},
     {"std", {1}},
@@ -378,7 +426,7 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
   if (target.ends_with("::embedding_bag")) return {of_bags(graph, piece_op, local)};
-  if (target == "aten::fft_rfft") return {real_transform_of(graph, piece_op, local).added};
+  if (transforms_real_numbers(target)) return {real_transform_of(graph, piece_op, local).added};
   if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
   if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->kept);
   return {};
@@ -407,7 +455,7 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
   if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->backward);
   if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
-  if (target == "aten::fft_rfft") return {real_transform_of(graph, piece_op, local).backward};
+  if (transforms_real_numbers(target)) return {real_transform_of(graph, piece_op, local).backward};
   // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
   // much as the gradients take that are there at the end alone.
   if (const auto r = recurrent_of(graph, piece_op, local))
