@@ -74,6 +74,32 @@ for name, f in dict(
 ).items():
     through(name, f)
 
+# ---- functions of matrices, of diagonals and of planes -----------------------------------------------------------------------
+def matrices(y):
+    return y.view(4, 4, 4) + 3 * torch.eye(4)
+
+
+def positive_definite(y):
+    return matrices(y) @ matrices(y).mT + torch.eye(4)
+
+
+for name, f in dict(
+    det=lambda y: torch.det(matrices(y)), slogdet=lambda y: torch.slogdet(matrices(y))[1], logdet=lambda y: torch.logdet(positive_definite(y)), inv=lambda y: torch.linalg.inv(matrices(y)),
+    inverse=lambda y: torch.inverse(matrices(y)), pinv=lambda y: torch.linalg.pinv(matrices(y)), solve=lambda y: torch.linalg.solve(matrices(y), y.view(4, 4, 4).sin()), solve_vector=lambda y: torch.linalg.solve(matrices(y), y[:, :4]),
+    cholesky=lambda y: torch.linalg.cholesky(positive_definite(y)), cholesky_upper=lambda y: torch.linalg.cholesky(positive_definite(y), upper=True), cholesky_solve=lambda y: torch.cholesky_solve(y.view(4, 4, 4), torch.linalg.cholesky(positive_definite(y))),
+    cholesky_inverse=lambda y: torch.cholesky_inverse(torch.linalg.cholesky(positive_definite(y))), qr=lambda y: torch.linalg.qr(matrices(y))[1], eigh=lambda y: torch.linalg.eigh(positive_definite(y))[0], eigvalsh=lambda y: torch.linalg.eigvalsh(positive_definite(y)),
+    svd=lambda y: torch.linalg.svd(matrices(y))[1], svdvals=lambda y: torch.linalg.svdvals(matrices(y)), matrix_exp=lambda y: torch.matrix_exp(y.view(4, 4, 4)), cross_rows=lambda y: torch.linalg.cross(y[:, :3], y.sin()[:, 3:6]) * torch.arange(3),
+    matrix_norm=lambda y: torch.linalg.matrix_norm(matrices(y)) * torch.arange(4),
+    diagonal_batch=lambda y: y.view(4, 4, 4).diagonal(1, 1, 2) * torch.arange(3), diagonal_of_rows=lambda y: (y @ y.sin().t()).diagonal() * y.t(), diag_embed_rows=lambda y: torch.diag_embed(y[:, :5]) @ torch.arange(5).float(), diag_embed_off=lambda y: torch.diag_embed(y[:, :5], -1, 0, 2) * torch.arange(6),
+    diag_vector=lambda y: torch.diag(y[0]) * y[1], diag_matrix=lambda y: torch.diag(y.t() @ y, 2) * torch.arange(14), diagonal_written=lambda y: y.view(4, 4, 4).diagonal_scatter(y[:, :3].cos(), 1, 1, 2) * torch.arange(4),
+    triangle_rows=lambda y: (lambda i: y.view(4, 4, 4)[:, i[0], i[1]])(torch.tril_indices(4, 4, -1)), triangle_columns=lambda y: y.view(4, 4, 4)[(slice(None), *torch.triu_indices(4, 4))] * torch.arange(10), window=lambda y: y * torch.hann_window(16) + torch.hamming_window(16, periodic=False),
+    irfft2_sizes=lambda y: torch.fft.irfft2(torch.view_as_complex(y.view(4, 4, 2, 2)), s=(4, 3)), irfftn_sizes=lambda y: torch.fft.irfftn(torch.view_as_complex(y.view(4, 4, 2, 2)), s=(3, 2), dim=(1, 2)), rfft2_sizes=lambda y: torch.fft.rfft2(y.view(4, 4, 4), s=(6, 3)).abs().pow(2),
+    quantile=lambda y: y.quantile(0.3, dim=1), quantile_higher=lambda y: y.quantile(0.6, dim=0, interpolation="higher", keepdim=True) * y, aminmax=lambda y: (lambda m: m[0] * 2 + m[1])(torch.aminmax(y, dim=1)), msort=lambda y: y.msort() * torch.arange(4)[:, None],
+    renorm_columns=lambda y: torch.renorm(y, 2, 1, 0.5), searchsorted=lambda y: y * torch.searchsorted(torch.linspace(-1, 1, 5), y.detach(), right=True), isin=lambda y: y * torch.isin((y.detach() * 3).long(), torch.arange(2)), ndtr=torch.special.ndtr, polygamma=lambda y: torch.polygamma(1, y.abs() + 1),
+    tile_leading=lambda y: y.tile(2, 1, 3) * torch.arange(48),
+).items():
+    through(name, f)
+
 # ---- elementwise -----------------------------------------------------------------------------------------------------
 for name, f in dict(
     i0=torch.special.i0, i0e=torch.special.i0e, i1=torch.special.i1, i1e=torch.special.i1e, erfcx=torch.special.erfcx,
@@ -479,6 +505,10 @@ def halves(y):
     return c(y.view(64, 128, 2))
 
 
+def stacked(y):
+    return y.view(64, 16, 16) + 3 * torch.eye(16)
+
+
 for name, f in dict(
     wide_rfft=lambda y: torch.view_as_real(torch.fft.rfft(y)), wide_rfft_padded=lambda y: torch.view_as_real(torch.fft.rfft(y, n=511)),
     wide_rfft_rows=lambda y: torch.view_as_real(torch.fft.rfft(y, dim=0)), wide_irfft=lambda y: torch.fft.irfft(halves(y), n=254),
@@ -490,6 +520,10 @@ for name, f in dict(
     wide_einsum_three=lambda y: torch.einsum("bi,ci,di->bcd", y, y[:32], y[:16]), wide_einsum_quadratic=lambda y: torch.einsum("bi,ij,bj->b", y, y.sin()[:, :].repeat(4, 1), y.cos()),
     wide_einsum_four=lambda y: torch.einsum("bi,bi,bi,bi->b", y, y.sin(), y.cos(), y.tanh()),
     wide_einsum_dots=lambda y: torch.einsum("...ij,jk,il->...kl", y.view(4, 16, 256), y[:, :8].repeat(4, 1), y[:16, :4]),
+    wide_inverse=lambda y: torch.linalg.inv(stacked(y)), wide_det=lambda y: torch.linalg.det(stacked(y) / 3), wide_slogdet=lambda y: torch.slogdet(stacked(y))[1], wide_solve=lambda y: torch.linalg.solve(stacked(y), y.view(64, 16, 16).sin()),
+    wide_cholesky=lambda y: torch.linalg.cholesky(stacked(y) @ stacked(y).mT), wide_qr=lambda y: torch.linalg.qr(stacked(y))[1], wide_eigvalsh=lambda y: torch.linalg.eigvalsh(stacked(y) @ stacked(y).mT), wide_svdvals=lambda y: torch.linalg.svdvals(stacked(y)), wide_matrix_exp=lambda y: torch.linalg.matrix_exp(y.view(64, 16, 16) / 4),
+    wide_rfft2_padded=lambda y: torch.view_as_real(torch.fft.rfft2(y.view(64, 16, 16), s=(20, 20))), wide_irfft2=lambda y: torch.fft.irfft2(halves(y).view(64, 16, 8), s=(16, 14)), wide_diagonal=lambda y: y.view(64, 16, 16).sin().diagonal(dim1=1, dim2=2).sin(),
+    wide_quantile=lambda y: y.quantile(0.3, dim=1), wide_msort=lambda y: y.msort() * torch.arange(256), wide_ndtr=torch.special.ndtr, wide_renorm=lambda y: y.renorm(2, 0, 1.0),
     wide_log_sigmoid=F.logsigmoid, wide_elu_in_place=lambda y: F.elu_(y * 1, 0.4), wide_leaky_in_place=lambda y: F.leaky_relu_(y * 1, 0.1),
     wide_conjugate=lambda y: torch.view_as_real(halves(y).conj() * halves(y)), wide_variance=lambda y: torch.var_mean(y, (0,), correction=0)[0] * y,).items():
     wide(name, f)
