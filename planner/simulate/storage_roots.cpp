@@ -99,7 +99,7 @@ class Follower {
     return count;
   }
 
-  // Gradients that come in order, through views.
+  // Gradients that are given, through views and sums; a sum along dimensions spreads its own over what it has summed.
   void follow_back() {
     std::vector<std::optional<Order>> given(piece_.slots.size());
     for (const int slot : piece_.outputs) given[at(slot)].emplace();
@@ -107,7 +107,13 @@ class Follower {
     for (std::size_t k = piece_.ops.size(); k-- > 0;) {
       const PieceOp& o = piece_.ops[k];
       const Op& op = graph_.ops[at(o.op)];
-      if (classify(graph_, o.op) != OperatorClass::view || o.inputs.empty() || !given[at(o.first_output)]) continue;
+      if (o.inputs.empty()) continue;
+      if (hand_on(o, op, given)) continue;
+      if (!given[at(o.first_output)]) continue;
+      if (const auto lists = product_lists(o, op))
+        roots_.puts_in_order[k] = !given[at(o.first_output)]->empty() &&
+                                  !lies_as_one(*given[at(o.first_output)], in_order(o, op.outputs[0]), *lists);
+      if (classify(graph_, o.op) != OperatorClass::view) continue;
       const bool last = std::find(piece_.outputs.begin(), piece_.outputs.end(), o.first_output) != piece_.outputs.end();
       const Order& comes = last ? in_order(o, op.outputs[0]) : *given[at(o.first_output)];
       const Order plain = in_order(o, op.inputs[0]);
@@ -115,6 +121,27 @@ class Follower {
       roots_.puts_in_order[k] = op.rule == "view" && !lies_right(order, plain);
       given[at(o.inputs[0])] = roots_.puts_in_order[k] ? plain : std::move(order);
     }
+  }
+
+  // Whether it is a sum, whose operands have its gradient.
+  bool hand_on(const PieceOp& o, const Op& op, std::vector<std::optional<Order>>& given) const {
+    const bool along = spreads_gradient(graph_, o.op);
+    if (!along && graph_.node(o.op).target != "aten::add.Tensor") return false;
+    const std::optional<Order>& own = given[at(o.first_output)];
+    if (!along && !own) return true;
+    const Order comes = own ? *own : in_order(o, op.outputs[0]);
+    for (std::size_t i = 0; i < o.inputs.size(); ++i)
+      if (along || elements(o, op.inputs[i]) == elements(o, op.outputs[0]))
+        given[at(o.inputs[i])] = through(o, op.outputs[0], comes, op.inputs[i], in_order(o, op.inputs[i]));
+    return true;
+  }
+
+  // How many first dimensions of its result a product has as one, if it is of more than two.
+  std::optional<int> product_lists(const PieceOp& o, const Op& op) const {
+    const std::string_view target = graph_.node(o.op).target;
+    const auto rank = static_cast<int>(op.outputs[0].map.size());
+    if (rank < 3 || (target != "aten::linear" && target != "aten::matmul")) return std::nullopt;
+    return target == "aten::linear" || op.inputs[1].map.size() < 3 ? rank - 1 : rank - 2;
   }
 
   // The dimensions one after the other as they are in `like`, each in order.
@@ -230,6 +257,12 @@ class Follower {
 };
 
 }  // namespace
+
+bool spreads_gradient(const Graph& graph, OpId op) {
+  const Op& o = graph.ops[at(op)];
+  const auto type = [&](const Operand& operand) { return graph.model->values[at(operand.tensor)].dtype; };
+  return graph.node(op).target == "aten::sum.dim_IntList" && type(o.inputs[0]) == type(o.outputs[0]);
+}
 
 StorageRoots storage_roots(const Graph& graph, const Piece& piece) { return Follower(graph, piece).follow(); }
 

@@ -25,10 +25,13 @@ struct StorageRoots {
   std::vector<int> storage;   // slot -> the first slot with its storage
   std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
   std::vector<std::vector<int>> copied;  // by operator: slots that it copies, as often as the copy has each of their elements
-  // By operator: a view whose backward copies the gradient that the piece is given for its result, or for what was made of that
-  // by other views, since it comes in their order.
+  // By operator: a reshape, or a product of more than two dimensions, whose backward copies the gradient of its result where that is
+  // no tensor in order: given for the piece's result, or spread over what a sum has summed, and come through views and sums since.
   std::vector<char> puts_in_order;
 };
+
+// Whether it is a sum along dimensions, of which each element of the operand has the gradient of a sum: a view, of no bytes.
+bool spreads_gradient(const Graph&, OpId);
 
 StorageRoots storage_roots(const Graph&, const Piece&);
 

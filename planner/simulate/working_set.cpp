@@ -128,6 +128,7 @@ class BackwardWalk {
       const std::size_t i = which_ == Gradients::parameters ? k : n - 1 - k;
       const PieceOp& o = r_.piece.ops[i];
       if (!r_.op(o).backward) continue;
+      if (r_.gradient[at(o.first_output)] == o.first_output && r_.puts_in_order[i]) put_in_order(o.first_output);
       std::int64_t extra = contributes(o) ? taken_[i] : 0;  // and contributions to gradients that are there already
       for (std::size_t x = 0; x < o.inputs.size(); ++x) extra += contribute(o, x);
       if (r_.gradient[at(o.first_output)] != o.first_output) come_through(o, r_.puts_in_order[i]);
@@ -155,6 +156,7 @@ class BackwardWalk {
     int through = -1;       // the slot whose gradient it is: that of a view, as long as it comes through one alone
     bool view = false;      // it is one there
     bool permuted = false;  // a parameter's: not in order
+    bool spread = false;    // a view that has elements of another several times
   };
 
   // Kept bytes that end with an operator's backward: that of the last operator that reads them. The first of two passes
@@ -224,10 +226,12 @@ class BackwardWalk {
 
   // The tensor that an operand gets as its gradient, if that is not made for it.
   int handed_on(const PieceOp& o, int slot) const {
-    const bool sum = r_.graph.node(o.op).target == "aten::add.Tensor";
-    return sum && r_.bytes(r_.gradient[at(slot)]) == r_.bytes(o.first_output)
-               ? gradient_[at(r_.gradient[at(o.first_output)])].tensor
-               : -1;
+    const int root = r_.gradient[at(slot)];
+    const Gradient& own = gradient_[at(r_.gradient[at(o.first_output)])];
+    const bool along = spreads_gradient(r_.graph, o.op);
+    const bool sum = r_.graph.node(o.op).target == "aten::add.Tensor" && r_.bytes(root) == r_.bytes(o.first_output);
+    const bool whole = r_.bytes(root) == r_.bytes(slot), leaf = root < r_.piece.leaves;
+    return (sum && !(own.spread && leaf)) || (along && whole && !leaf) ? own.tensor : -1;
   }
 
   // Whether an operator gives a view as the gradient of an operand: products are of matrices.
@@ -258,7 +262,7 @@ class BackwardWalk {
       if (!in_place) {
         let_go(own.tensor);
         own.tensor = made(r_.is_parameter(p.root) ? 0 : bytes);
-        own.view = false;
+        own.view = own.spread = false;
       }
       if (own.through != p.through) own.through = p.root;
       if (p.handed >= 0) let_go(p.handed);
@@ -295,7 +299,8 @@ class BackwardWalk {
       if (parameter) gradients_ += bytes;
       if (handed >= 0 && !parameter) {
         own.tensor = handed;
-        own.view = is_view(r_.gradient[at(o.first_output)]);
+        own.spread = spreads_gradient(r_.graph, o.op) || gradient_[at(r_.gradient[at(o.first_output)])].spread;
+        own.view = own.spread || is_view(r_.gradient[at(o.first_output)]);
         ++tensors_[at(handed)].owners;
       } else {
         own.tensor = made(parameter ? 0 : bytes);
@@ -314,8 +319,15 @@ class BackwardWalk {
     Gradient& own = gradient_[at(root)];
     if (!r_.has_gradient(root) || !wanted(root) || r_.is_parameter(root)) return;
     const bool given = given_[at(root)] >= 0 && own.tensor == given_[at(root)];
-    if (own.tensor >= 0 && !(given && puts_in_order)) return;
-    if (given) let_go(own.tensor);
+    if (own.tensor >= 0 && !((given || own.spread) && puts_in_order)) return;
+    if (own.tensor >= 0) let_go(own.tensor);
+    own = {made(r_.bytes(root)), root};
+  }
+  // What is spread, for a product that wants it in order.
+  void put_in_order(int root) {
+    Gradient& own = gradient_[at(root)];
+    if (!own.spread) return;
+    let_go(own.tensor);
     own = {made(r_.bytes(root)), root};
   }
   bool is_view(int root) const { return gradient_[at(root)].view || gradient_[at(root)].through != root; }

@@ -11,7 +11,8 @@
 // Forward, an intermediate result lives until its last reader; backward, the gradient of a slot lives from its first
 // contribution to the end of its producer, and what was kept goes as its operators are done. A further contribution is a
 // tensor of its own until it has been added: in place, unless another has the tensor that is there, or it is a view. A sum
-// hands its gradient on to its operands as it is; a view has none beside that of what it views.
+// hands its gradient on to its operands as it is, one along dimensions a view that has each element as often as it has summed,
+// unless that is the gradient of a leaf; a view has none beside that of what it views.
 #include <cstdint>
 #include <vector>
 

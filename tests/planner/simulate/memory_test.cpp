@@ -104,6 +104,22 @@ TEST_CASE_METHOD(Chain, "a sum hands its gradient on as it is, and what is added
   CHECK(working().whole.bytes == 8000);  // that of a4 is a value, and both operands'
 }
 
+TEST_CASE_METHOD(Chain, "the gradient of what a sum along dimensions has summed is a view, but for a leaf's") {
+  for (Op& op : graph.ops) op.saves = {};
+  graph.tensors[0].gradient = false;
+  CHECK(working().whole.bytes == 8000);  // of a3 and a2, then of a2 and a1
+  auto model = std::make_shared<Model>(*graph.model);
+  for (const std::size_t k : {1u, 3u}) model->nodes[k].target = "aten::sum.dim_IntList";
+  graph.model = model;
+  CHECK(working().whole.bytes == 4000);  // that of a3 is a value's, that of a1 is that of a2
+  graph.tensors[0].gradient = true;
+  model->nodes[0].target = "aten::sum.dim_IntList";
+  CHECK(working().whole.bytes == 8000);  // of a2 and of the leaf
+  CHECK(working().whole.handed_on.empty());
+  model->nodes[2].target = "aten::sum.dim_IntList";
+  CHECK(working().whole.bytes == 4000);  // of the leaf alone
+}
+
 TEST_CASE_METHOD(Chain, "formulas of gradients make tensors on their way") {
   for (Op& op : graph.ops) op.saves = {};
   auto model = std::make_shared<Model>(*graph.model);
