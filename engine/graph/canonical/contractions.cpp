@@ -1,8 +1,11 @@
 // tensordot and inner are equations of einsum, whose rule is the equation; an einsum of three operands or more is one of
-// two operands after the other, in the order in which PyTorch computes it: that of its path, else from left to right.
+// two operands after the other, in the order in which PyTorch computes it: that of its path, else from left to right. A letter
+// that is neither in the result nor in another operand is summed before, as PyTorch does; of one operand no more is left than
+// a sum and a permutation.
 //
 //   tensordot([a, b, c], [c, b, d], dims 1 2, 1 0) = einsum("abc,cbd->ad")
 //   einsum("bi,ij,bj->b", x, w, y) = einsum("bj,bj->b", einsum("bi,ij->bj", x, w), y)
+//   einsum("bij,bk->bk", x, y) = einsum("b,bk->bk", sum(x, [1, 2]), y)
 #include <algorithm>
 #include <map>
 
@@ -10,6 +13,7 @@
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
 #include "engine/graph/einsum.h"
+#include "engine/graph/element_types.h"
 #include "engine/graph/functional/views.h"
 
 namespace planscope {
@@ -69,23 +73,63 @@ void give_letters_to_dots(Equation& e) {
   rename(e.result);
 }
 
+bool has(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
+
+// Dimensions of at least `least` elements whose letters are not among those read elsewhere.
+std::vector<std::int64_t> alone(const Rewriter& rewriter, const Factor& f, const std::string& read, std::int64_t least) {
+  const Value& value = rewriter.value(f.id);
+  std::vector<std::int64_t> dims;
+  if (carries_gradient(value.dtype))  // a sum of integers has another type
+    for (std::size_t d = 0; d < f.letters.size(); ++d)
+      if (!has(read, f.letters[d]) && value.sizes[d] >= least) dims.push_back(static_cast<std::int64_t>(d));
+  return dims;
+}
+
+// The operand with what nothing else reads summed.
+Factor summed(Rewriter& rewriter, const Node& node, const Factor& f, const std::vector<std::int64_t>& dims) {
+  if (dims.empty()) return f;
+  const Value value = rewriter.value(f.id);
+  Factor out;
+  std::vector<std::int64_t> sizes;
+  for (std::size_t d = 0; d < f.letters.size(); ++d) {
+    if (std::count(dims.begin(), dims.end(), static_cast<std::int64_t>(d))) continue;
+    out.letters += f.letters[d];
+    sizes.push_back(value.sizes[d]);
+  }
+  out.id = rewriter.emit(node, "aten::sum.dim_IntList",
+                         {{"self", Tensor{f.id}}, {"dim", dims}, {"keepdim", false}, {"dtype", None{}}}, value.dtype, sizes);
+  return out;
+}
+
+// An operand by itself, in the order of the result.
+bool of_one(Rewriter& rewriter, const Node& node, const Factor& f, const std::string& result) {
+  const Factor left = summed(rewriter, node, f, alone(rewriter, f, result, 0));
+  if (left.letters.size() != result.size()) return false;
+  std::vector<std::int64_t> order;
+  for (const char c : result) order.push_back(static_cast<std::int64_t>(left.letters.find(c)));
+  rewriter.replace(node.outputs[0],
+                   left.letters == result ? left.id : rewriter.emit_permute(node, left.id, order));
+  return true;
+}
+
 // The product of two, with the letters of both that `result` or any of `others` has.
-Factor product(Rewriter& rewriter, const Node& node, const Factor& x, const Factor& y, const std::string& result,
+Factor product(Rewriter& rewriter, const Node& node, Factor x, Factor y, const std::string& result,
                const std::vector<Factor>& others) {
+  std::string elsewhere = result;
+  for (const Factor& f : others) elsewhere += f.letters;
+  const auto of_x = alone(rewriter, x, elsewhere + y.letters, 2), of_y = alone(rewriter, y, elsewhere + x.letters, 2);
+  x = summed(rewriter, node, x, of_x);
+  y = summed(rewriter, node, y, of_y);
   std::map<char, std::int64_t> size;
   for (const Factor* f : {&x, &y})
     for (std::size_t d = 0; d < f->letters.size(); ++d)
       size[f->letters[d]] = std::max(size[f->letters[d]], rewriter.value(f->id).sizes[d]);  // a size of 1 is broadcast
-  const auto has = [](const std::string& letters, char c) { return letters.find(c) != std::string::npos; };
   Factor out;
   if (others.empty()) {
     out.letters = result;
   } else {
-    for (const char c : x.letters + y.letters) {
-      const bool read = has(result, c) || std::any_of(others.begin(), others.end(),
-                                                      [&](const Factor& f) { return has(f.letters, c); });
-      if (read && !has(out.letters, c)) out.letters += c;
-    }
+    for (const char c : x.letters + y.letters)
+      if (has(elsewhere, c) && !has(out.letters, c)) out.letters += c;
   }
   std::vector<std::int64_t> sizes;
   for (const char c : out.letters) sizes.push_back(size[c]);
@@ -100,7 +144,7 @@ Factor product(Rewriter& rewriter, const Node& node, const Factor& x, const Fact
 bool in_pairs(Rewriter& rewriter, const Node& node) {
   const auto text = string_argument(node, "equation");
   const auto* tensors = tensors_argument(node, "tensors");
-  if (!text || !tensors || tensors->size() < 3 || node.outputs.size() != 1 || node.outputs[0] < 0) return false;
+  if (!text || !tensors || tensors->empty() || node.outputs.size() != 1 || node.outputs[0] < 0) return false;
   std::vector<std::size_t> ranks;
   for (const Tensor& t : *tensors) ranks.push_back(rewriter.value(t.id).sizes.size());
   std::optional<Equation> e = parse_equation(*text, ranks);
@@ -108,6 +152,10 @@ bool in_pairs(Rewriter& rewriter, const Node& node) {
   give_letters_to_dots(*e);
   std::vector<Factor> left;
   for (std::size_t i = 0; i < tensors->size(); ++i) left.push_back({(*tensors)[i].id, e->operands[i]});
+  if (left.size() == 1) return of_one(rewriter, node, left[0], e->result);
+  if (left.size() == 2 && alone(rewriter, left[0], e->result + left[1].letters, 2).empty() &&
+      alone(rewriter, left[1], e->result + left[0].letters, 2).empty())
+    return false;
   const auto* given = ints_argument(node, "path");
   const std::vector<std::int64_t> path = given ? *given : std::vector<std::int64_t>();
   if (given && path.size() != 2 * (left.size() - 1)) return false;
