@@ -66,7 +66,8 @@ Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& sha
       settings_(settings),
       rules_(rules),
       cache_(cache),
-      open_(graph, cluster, rules, settings, cache) {}
+      open_(graph, cluster, rules, settings, cache),
+      late_(Deadline::to_give_up(settings.seconds, settings.stop)) {}
 
 const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);
@@ -80,7 +81,7 @@ const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   Kept& kept = kept_of();
   const std::lock_guard making(kept.making);
   try {
-    const StopScope scope([&] { return asked.may_give_up && asked.deadline->over(); });
+    const StopScope scope([&] { return late_.over() || (asked.may_give_up && asked.deadline->over()); });
     make(kept, c, text, asked);
   } catch (const Stopped&) {  // nothing is known of it
   }
