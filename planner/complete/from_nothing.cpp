@@ -17,31 +17,9 @@ namespace planscope {
 namespace {
 
 struct Checked {
-  std::optional<Evaluation> judged;  // where the prediction was asked for
-  std::optional<Diagnostic> wrong;   // why it may not be handed out
+  Result<Evaluation> found;
+  std::optional<Diagnostic> wrong;
 };
-
-// `options`: of a prediction; null: the search has predicted it, and nobody asks for it again.
-Checked check(const Graph& graph, const Cluster& cluster, const std::string& script, const SimulationOptions* options,
-              MaterializeCache& cache) {
-  const auto refused = [](const std::vector<Diagnostic>& why) {
-    const auto first = std::find_if(why.begin(), why.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
-    return Checked{{}, first == why.end() ? error("the plan that was found cannot be made") : *first};
-  };
-  const Result<plan::Plan> plan = plan::parse_plan(script, "");
-  if (!plan.ok()) return refused(plan.diagnostics);
-  Result<Decided> decided = decide(graph, *plan, {}, &cache);
-  if (!decided.ok()) return refused(decided.diagnostics);
-  if (!options) {
-    const Result<Materialized> made = materialize(std::move(*decided), cluster);
-    if (!made.ok()) return refused(made.diagnostics);
-    return {{}, not_to_hand_out(*made)};
-  }
-  Result<Evaluation> judged = evaluate(*plan, std::move(*decided), cluster, *options);
-  if (!judged.ok()) return refused(judged.diagnostics);
-  std::optional<Diagnostic> wrong = not_to_hand_out(judged->made);
-  return {std::move(*judged.value), std::move(wrong)};
-}
 
 // Those that may be handed out, with what becomes of the first; of the others, why not.
 std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& cluster,
@@ -51,21 +29,24 @@ std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& clu
   MaterializeCache cache;
   std::vector<std::future<Checked>> checks;
   for (const stages::Candidate& c : found)
-    checks.push_back(std::async(std::launch::async, [&, predicted = checks.empty() ? &options : nullptr] {
-      return check(graph, cluster, c.script, predicted, cache);
+    checks.push_back(std::async(std::launch::async, [&] {
+      const Result<plan::Plan> plan = plan::parse_plan(c.script, "");
+      if (!plan.ok()) return Checked{plan.diagnostics, {}};
+      Checked out{evaluate(graph, *plan, cluster, cache, options), {}};
+      if (out.found.ok()) out.wrong = not_to_hand_out(out.found->made);
+      return out;
     }));
   std::vector<stages::Candidate> out;
   for (std::size_t i = 0; i < found.size(); ++i) {
     Checked checked = checks[i].get();
-    if (out.empty() && !checked.wrong && !checked.judged)  // those before it may not be handed out
-      checked = check(graph, cluster, found[i].script, &options, cache);
+    if (!checked.found.ok()) checked.wrong = checked.found.diagnostics.front();
     if (checked.wrong) {
       checked.wrong->severity = Severity::warning;
       if (std::find(why_not.begin(), why_not.end(), *checked.wrong) == why_not.end())
         why_not.push_back(std::move(*checked.wrong));
       continue;
     }
-    if (out.empty()) first = std::move(checked.judged);
+    if (out.empty()) first = std::move(*checked.found.value);
     out.push_back(std::move(found[i]));
   }
   return out;

@@ -26,9 +26,10 @@ class Deadline {
 
   // `clock`: that of the machine, unless another one is given, which outlives it.
   explicit Deadline(double seconds, const std::atomic<bool>* stop = nullptr, const Clock* clock = nullptr);
-  // When a step that was begun within a limit of `seconds` is given up: a tenth of them and half a second later, by the
-  // machine's clock.
-  static Deadline to_give_up(double seconds, const std::atomic<bool>* stop) { return Deadline(1.1 * seconds + 0.5, stop); }
+  // When a step that was begun within a limit of `seconds` is given up: a tenth of them and half a second later.
+  static Deadline to_give_up(double seconds, const std::atomic<bool>* stop, const Clock* clock = nullptr) {
+    return Deadline(1.1 * seconds + 0.5, stop, clock);
+  }
   Deadline within_work(std::int64_t more) const;  // this one, or when so much more is done: whichever comes first
 
   bool expired() const { return worked_out() || over(); }
