@@ -15,7 +15,9 @@
 namespace planscope {
 
 struct LeastMemory {
-  Completion found;                          // as that of complete(); impossible: no plan is within the time
+  // As that of complete(). Impossible: no plan is within the time. Unknown, with a plan: the search was cut short, another
+  // plan may take less.
+  Completion found;
   std::optional<std::int64_t> peak_bytes;    // of its fullest device
   std::optional<std::int64_t> lower_bound_bytes;  // no plan within the time takes less, by the prediction; absent: not known
 };
