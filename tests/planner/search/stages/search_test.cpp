@@ -370,31 +370,6 @@ TEST_CASE("an interrupt leaves a plan") {
   check_equivalent(graph, c, *f);
 }
 
-TEST_CASE("a search that ends early says what ended it, wherever it was") {
-  const Graph graph = sample("gpt2_tiny");
-  const Cluster c = cluster("dgx-h100x8");  // a batch of 1 leaves some of the devices idle: they are searched one number after another
-  struct : Clock {  // a microsecond passes whenever somebody looks
-    std::int64_t wall_us() const override { return steady_us(); }
-    std::int64_t steady_us() const override { return ++now_us; }
-    mutable std::atomic<std::int64_t> now_us = 0;
-  } clock;
-  Settings s{.global_batch = 1};
-  s.clock = &clock;
-  REQUIRE(search(graph, c, s)->outcome == Outcome::found);
-  const double all = 1e-6 * static_cast<double>(clock.now_us);
-  int ended = 0;
-  for (double share = 0.05; share < 1; share += 0.1) {
-    s.seconds = share * all;
-    const Result<Found> f = search(graph, c, s);
-    REQUIRE(f.ok());
-    if (!f->ended_early) continue;
-    ++ended;
-    CAPTURE(share, f->best.size());
-    CHECK(f->reason.starts_with("the time limit"));
-  }
-  CHECK(ended > 0);
-}
-
 // What is measured by then takes little of a step, and not so little memory.
 TEST_CASE("a limit that is too short leaves a plan where the shortest do not fit") {
   const auto [name, shares] =
