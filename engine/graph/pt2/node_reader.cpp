@@ -265,6 +265,7 @@ bool NodeReader::read_node(Json json, Scope& scope, const Region& region) {
     if (is_recurrent(node.target)) warn_inner_types(node);
   }
   if (!read_outputs(json, scope, node)) return false;
+  if (node.target.ends_with("predispatch._add_batch_dim")) warn_vmap(node);
   if (node.outputs.empty() && !schema(node.target)) warn_without_result(node);
   if (!bodies.empty()) raw.bodies.emplace(raw.model.nodes.size(), std::move(bodies));
   raw.model.nodes.push_back(std::move(node));
@@ -359,6 +360,18 @@ void NodeReader::warn_inner_types(const Node& node) {
                                   "PyTorch casts each product inside of it, and the file says nothing of them",
                                   "leave it out of autocast: with torch.autocast(…, enabled=False)");
   diagnostic.subject = node.target + (node.module.empty() ? "" : " in " + node.module);
+  diagnostics.push_back(std::move(diagnostic));
+}
+
+// Once a file.
+void NodeReader::warn_vmap(const Node& node) {
+  if (!opaque_.try_emplace("vmap", diagnostics.size(), 1).second) return;
+  Diagnostic diagnostic = warning(
+      "the file has what torch.vmap maps as it is for one element of the batch: its FLOPs and its memory are those of one element, it "
+      "is not split, and a stand-in runs for it",
+      "torch.export keeps torch.vmap until the program is decomposed",
+      "save torch.export.export(…).run_decompositions({}): there its operators have the whole batch");
+  diagnostic.subject = "torch.vmap" + (node.module.empty() ? "" : " in " + node.module);
   diagnostics.push_back(std::move(diagnostic));
 }
 

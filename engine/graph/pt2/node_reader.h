@@ -39,6 +39,7 @@ class NodeReader {
   void warn_opaque(const Node& node, const std::string& why);
   void warn_without_result(const Node& node);
   void warn_inner_types(const Node& node);
+  void warn_vmap(const Node& node);
   bool read_arguments(Json node, const Scope& scope, const Region&, Node& result, std::string& why);
   ValueId complex_number(Json value, bool wide, const Node& like);
   bool read_outputs(Json node, Scope& scope, Node& result);

@@ -208,6 +208,25 @@ TEST_CASE("a number that depends on data is told") {
   CHECK(raw->model.data_numbers == std::vector<std::string>{"aten::slice.Tensor"});
 }
 
+TEST_CASE("what torch.vmap maps is told, once") {
+  ProgramText program;
+  program.input("x", f32, "4,16");
+  program.input("y", f32, "4,16");
+  const auto mapped = [&](const std::string& from, const std::string& to) {
+    program.node("torch._functorch.predispatch._add_batch_dim",
+                 {{"self", GraphText::tensor(from)}, {"batch_dim", "{\"as_int\": 0}"}, {"level", "{\"as_int\": 1}"}},
+                 {program.result(to, f32, "16")});
+  };
+  mapped("x", "a");
+  mapped("y", "b");
+  program.node("torch.ops.aten.relu.default", {{"self", GraphText::tensor("a")}}, {program.result("c", f32, "16")});
+  const std::string text = read(program, {"b", "c"});
+  const std::size_t told = text.find("warning: torch.vmap: the file has what torch.vmap maps as it is for one element");
+  REQUIRE(told != std::string::npos);
+  CHECK(text.find("warning", told + 1) == std::string::npos);
+  CHECK(text.find("run_decompositions({})") != std::string::npos);
+}
+
 TEST_CASE("absent results have values without elements") {
   ProgramText program;
   program.input("x", f32, "4");
