@@ -127,7 +127,7 @@ TEST_CASE("what gestures in the timeline ask for the session does, and the timel
   // Its devices, as lanes.
   run(scene->apply({.mouse = viz::Point{600, now.lanes[0].streams[0].y + 4}, .keys = {viz::Key::x}}, area));
   CHECK(viz::decode_timeline(s.model("timeline"))->lanes[1].name == "device 1");
-  run(scene->apply({.keys = {viz::Key::escape}}, area));
+  run(scene->apply({.mouse = {}, .keys = {viz::Key::escape}}, area));
   CHECK_FALSE(s.session.state().time);
 }
 

@@ -167,7 +167,7 @@ State with_measurements(State s) {
   auto profile = std::make_shared<ProfileAnswer>();
   profile->running = false, profile->result.emplace();
   for (ProfileItem& item : profile_items(*e.made.graph, e.made.program, d.chosen->device(0), {}))
-    profile->result->operators.push_back({.item = std::move(item), .measured_us = 1});
+    profile->result->operators.push_back({.item = std::move(item), .measured_us = 1, .reused = false, .problem = {}});
   d.profile = std::move(profile);
   return s;
 }
