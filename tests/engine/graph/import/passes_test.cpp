@@ -18,7 +18,7 @@ namespace {
 const std::string folder = "tests/cases/import/";
 
 RawModel contiguous(Model model) {
-  RawModel raw{std::move(model), {}};
+  RawModel raw{.model = std::move(model), .strides = {}, .on_cuda = {}, .bodies = {}};
   for (const Value& value : raw.model.values) {
     std::vector<std::int64_t> strides(value.sizes.size(), 1);
     for (std::size_t i = strides.size(); i-- > 1;) strides[i - 1] = strides[i] * value.sizes[i];
