@@ -4,6 +4,8 @@
 //
 //   div(sum(x, [0, 1]), 8), x: [8, 10]     statistics::divide_by_count(sum, dim=[0], count=8), like x
 //
+// A product that contracts the first dimension of both its operands, as `u.T @ v` does, is a sum over that one.
+//
 // Whether the number was meant so cannot be known: resize() says where it changes (counted_literals.h).
 #include <algorithm>
 #include <cmath>
@@ -12,6 +14,7 @@
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
+#include "engine/graph/einsum.h"
 
 namespace planscope {
 namespace {
@@ -52,9 +55,28 @@ std::vector<ValueId> linear_in(const Node& node) {
   return {};
 }
 
+// The second operand of a product of two that contracts the first dimension of both, else -1.
+ValueId summed_rows(const Rewriter& rewriter, const Node& node) {
+  const auto rank = [&](ValueId id) { return id < 0 ? 0 : rewriter.value(id).sizes.size(); };
+  if (node.target == "aten::mm" || node.target == "aten::matmul") {
+    const ValueId other = tensor_argument(node, node.target == "aten::mm" ? "mat2" : "other");
+    const Node* turned = rewriter.producer(tensor_argument(node, "self"));
+    const Sizes* dims = turned && turned->target == "aten::permute" ? ints_argument(*turned, "dims") : nullptr;
+    return dims && *dims == Sizes{1, 0} && rank(other) == 2 ? other : -1;
+  }
+  const auto* tensors = node.target == "aten::einsum" ? tensors_argument(node, "tensors") : nullptr;
+  if (!tensors || tensors->size() != 2) return -1;
+  const ValueId one = (*tensors)[0].id, other = (*tensors)[1].id;
+  const auto e = parse_equation(string_argument(node, "equation").value_or(""), {rank(one), rank(other)});
+  if (!e || e->operands[0].empty() || e->operands[1].empty()) return -1;
+  const char first = e->operands[0][0];
+  return e->operands[1][0] == first && e->result.find(first) == std::string::npos ? other : -1;
+}
+
 // The nearest reduction by `target` that the value is linear in, and that runs over `count` elements.
 std::optional<Counted> find_counted(const Rewriter& rewriter, ValueId id, const char* target, std::int64_t count) {
   constexpr std::size_t most = 64;  // values that are looked at
+  const bool sums = std::string_view(target) == "aten::sum.dim_IntList";
   std::vector<ValueId> from = {id};
   for (std::size_t k = 0; k < from.size() && k < most; ++k) {
     const Node* node = rewriter.producer(from[k]);
@@ -63,6 +85,10 @@ std::optional<Counted> find_counted(const Rewriter& rewriter, ValueId id, const 
     const Sizes* reduced = ints_argument(*node, "dim");
     if (node->target == target && self >= 0 && reduced) {
       if (auto dims = counted_dims(rewriter.value(self).sizes, *reduced, count)) return Counted{self, std::move(*dims)};
+      continue;
+    }
+    if (const ValueId rows = sums ? summed_rows(rewriter, *node) : -1; rows >= 0) {
+      if (rewriter.value(rows).sizes[0] == count) return Counted{rows, {0}};
       continue;
     }
     for (const ValueId next : linear_in(*node))
