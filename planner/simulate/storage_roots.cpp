@@ -107,7 +107,7 @@ class Follower {
     for (std::size_t k = piece_.ops.size(); k-- > 0;) {
       const PieceOp& o = piece_.ops[k];
       const Op& op = graph_.ops[at(o.op)];
-      if (o.inputs.empty()) continue;
+      if (o.inputs.empty() || op.outputs.empty()) continue;
       if (hand_on(o, op, given)) continue;
       if (!given[at(o.first_output)]) continue;
       if (const auto lists = product_lists(o, op))
