@@ -102,32 +102,32 @@ class Follower {
   // Gradients that are given, through views and sums; a sum along dimensions spreads its own over what it has summed.
   void follow_back() {
     std::vector<std::optional<Order>> given(piece_.slots.size());
-    for (const int slot : piece_.outputs) given[at(slot)].emplace();
+    std::vector<char> output(piece_.slots.size(), 0);  // whose gradient the piece is given, in order
+    for (const int slot : piece_.outputs) output[at(slot)] = 1;
     roots_.puts_in_order.assign(piece_.ops.size(), 0);
     for (std::size_t k = piece_.ops.size(); k-- > 0;) {
       const PieceOp& o = piece_.ops[k];
       const Op& op = graph_.ops[at(o.op)];
       if (o.inputs.empty() || op.outputs.empty()) continue;
-      if (hand_on(o, op, given)) continue;
-      if (!given[at(o.first_output)]) continue;
+      std::optional<Order>& comes = given[at(o.first_output)];
+      if (output[at(o.first_output)]) comes = in_order(o, op.outputs[0]);
+      if (hand_on(o, op, comes, given)) continue;
+      if (!comes) continue;
       if (const auto lists = product_lists(o, op))
-        roots_.puts_in_order[k] = !given[at(o.first_output)]->empty() &&
-                                  !lies_as_one(*given[at(o.first_output)], in_order(o, op.outputs[0]), *lists);
+        roots_.puts_in_order[k] = !comes->empty() && !lies_as_one(*comes, in_order(o, op.outputs[0]), *lists);
       if (classify(graph_, o.op) != OperatorClass::view) continue;
-      const bool last = std::find(piece_.outputs.begin(), piece_.outputs.end(), o.first_output) != piece_.outputs.end();
-      const Order& comes = last ? in_order(o, op.outputs[0]) : *given[at(o.first_output)];
       const Order plain = in_order(o, op.inputs[0]);
-      Order order = through(o, op.outputs[0], comes, op.inputs[0], plain);
+      Order order = through(o, op.outputs[0], *comes, op.inputs[0], plain);
       roots_.puts_in_order[k] = op.rule == "view" && !lies_right(order, plain);
       given[at(o.inputs[0])] = roots_.puts_in_order[k] ? plain : std::move(order);
     }
   }
 
   // Whether it is a sum, whose operands have its gradient.
-  bool hand_on(const PieceOp& o, const Op& op, std::vector<std::optional<Order>>& given) const {
+  bool hand_on(const PieceOp& o, const Op& op, const std::optional<Order>& own,
+               std::vector<std::optional<Order>>& given) const {
     const bool along = spreads_gradient(graph_, o.op);
     if (!along && graph_.node(o.op).target != "aten::add.Tensor") return false;
-    const std::optional<Order>& own = given[at(o.first_output)];
     if (!along && !own) return true;
     const Order comes = own ? *own : in_order(o, op.outputs[0]);
     for (std::size_t i = 0; i < o.inputs.size(); ++i)
