@@ -82,7 +82,7 @@ TEST_CASE("where only the order is open, no order is shorter than what the busie
        {"use gpipe(S)\n", "use table7(S)\n", ""}},
   };
   for (const Space& space : spaces)
-    for (const std::string& cluster : {"local", "dgx-h100"}) {
+    for (const std::string cluster : {"local", "dgx-h100"}) {
       INFO(space.model << " on " << cluster << "\n" << space.text);
       Bench bench(space.model, cluster, space.text);
       const Completion c = bench.open();

@@ -63,7 +63,8 @@ TEST_CASE("a double click or Enter expands what is folded and folds what is expa
   CHECK(click(v, m, on_screen(m, v, 0), true).commands.empty());
   GraphView focused = v;
   focused.focus = 1;
-  CHECK(apply(focused, {.keys = {Key::enter}}, m, area).commands == std::vector<std::string>{"collapse \"layer\""});
+  CHECK(apply(focused, {.mouse = {}, .keys = {Key::enter}}, m, area).commands ==
+        std::vector<std::string>{"collapse \"layer\""});
 }
 
 TEST_CASE("arrows go along the edges") {
@@ -71,7 +72,7 @@ TEST_CASE("arrows go along the edges") {
   GraphView v = fitted({}, m, area);
   std::vector<int> seen;
   for (int k = 0; k < 5; ++k) {
-    v = apply(v, {.keys = {Key::right}}, m, area).view;
+    v = apply(v, {.mouse = {}, .keys = {Key::right}}, m, area).view;
     seen.push_back(v.focus);
   }
   CHECK(seen == std::vector<int>{0, 2, 3, 4, 4});
@@ -88,7 +89,7 @@ TEST_CASE("a path and neighbours are asked of the session") {
   v = apply(v, {.mouse = p, .pressed = true, .shift = true}, m, area).view;
   CHECK(apply(v, {.mouse = p, .released = true, .shift = true}, m, area).commands ==
         std::vector<std::string>{"path \"head\" \"embed\""});
-  CHECK(apply(v, {.keys = {Key::a}}, m, area).commands == std::vector<std::string>{"neighbours"});
+  CHECK(apply(v, {.mouse = {}, .keys = {Key::a}}, m, area).commands == std::vector<std::string>{"neighbours"});
 }
 
 TEST_CASE("in the bar a click on a box goes there, and one on a switch turns it") {
@@ -141,7 +142,7 @@ TEST_CASE("what is searched for is gone through node by node") {
   GraphView v = fitted({}, m, area);
   std::vector<int> seen;
   for (int k = 0; k < 3; ++k) {
-    v = apply(v, {.keys = {Key::n}}, m, area).view;
+    v = apply(v, {.mouse = {}, .keys = {Key::n}}, m, area).view;
     seen.push_back(v.focus);
   }
   CHECK(seen == std::vector<int>{2, 3, 2});
@@ -164,7 +165,7 @@ TEST_CASE("the wheel keeps the point under the mouse, a drag moves it with the m
   const GraphChange dragged = apply(v, {.mouse = Point{p.x + 50, p.y + 20}}, m, area);
   CHECK(to_graph(dragged.view, body, {p.x + 50, p.y + 20}).x == Approx(before.x));
   CHECK(apply(dragged.view, {.mouse = Point{p.x + 50, p.y + 20}, .released = true}, m, area).commands.empty());
-  const GraphView home = apply(dragged.view, {.keys = {Key::home}}, m, area).view;
+  const GraphView home = apply(dragged.view, {.mouse = {}, .keys = {Key::home}}, m, area).view;
   const Rect whole = to_screen(home, body, {0, 0, m.width, m.height});
   CHECK(whole.x >= body.x);
   CHECK(whole.right() <= body.right());
@@ -193,10 +194,10 @@ TEST_CASE("the direction of communication can be switched off") {
   GraphView v = fitted({}, m, area);
   CHECK(has_text(drawn(v), "all_gather"));
   CHECK(has_text(drawn(v), "← all_reduce"));
-  v = apply(v, {.keys = {Key::w}}, m, area).view;
+  v = apply(v, {.mouse = {}, .keys = {Key::w}}, m, area).view;
   CHECK_FALSE(has_text(drawn(v), "all_gather"));
   CHECK(has_text(drawn(v), "← all_reduce"));
-  v = apply(v, {.keys = {Key::s}}, m, area).view;
+  v = apply(v, {.mouse = {}, .keys = {Key::s}}, m, area).view;
   CHECK_FALSE(has_text(drawn(v), "← all_reduce"));
 }
 
@@ -213,7 +214,7 @@ TEST_CASE("a scene takes a graph, keeps its picture when bytes are damaged, and 
   CHECK(has_text(c.list(), "sample"));
   s->set_view(R"({"x": 10, "y": 20, "zoom": 2, "backward": false})");
   const std::string view = s->view();
-  s->apply({.keys = {Key::home}}, area);
+  s->apply({.mouse = {}, .keys = {Key::home}}, area);
   CHECK(s->view() != view);
   s->set_view(view);
   CHECK(s->view() == view);
