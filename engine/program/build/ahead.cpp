@@ -1,6 +1,7 @@
 // Tasks of overlapping steps: how far each is ahead, and orders that cannot be.
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include "engine/program/build/schedule.h"
 
@@ -59,7 +60,8 @@ std::vector<Edge> cycle(const Edges& edges, const std::vector<int>& waiting) {
   int t = 0;
   while (t < static_cast<int>(waiting.size()) && waiting[at(t)] == 0) ++t;
   std::vector<bool> seen(waiting.size(), false);
-  for (; !seen[at(t)]; t = into[at(t)].from) seen[at(t)] = true;
+  for (; t >= 0 && t < static_cast<int>(waiting.size()) && !seen[at(t)]; t = into[at(t)].from) seen[at(t)] = true;
+  if (t < 0 || t >= static_cast<int>(waiting.size())) throw std::logic_error("tasks wait for one that nobody runs");
   std::vector<Edge> out;
   const int end = t;
   do {

@@ -279,6 +279,10 @@ class Scheduler {
         }
       }
     };
+    std::vector<int> at_start;  // joints that wait for nothing: all of what they join stands in earlier periods
+    for (int t = 0; t < static_cast<int>(tasks_.list.size()); ++t)
+      if (tasks_.is_joint(t) && tasks_.waiting[static_cast<std::size_t>(t)] == 0) at_start.push_back(t);
+    for (const int t : at_start) finish(t);
     for (int t = 0; t < static_cast<int>(tasks_.list.size()); ++t) open(t);
     sequences_.resize(p_.classes.size());
     std::vector<int> busy(p_.classes.size(), -1);

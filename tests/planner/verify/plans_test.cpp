@@ -141,3 +141,15 @@ TEST_CASE("a wrong reduction names its tensor, and the statement that asks for i
         "can start from, got [batch, seq, hidden] partial(tensor); the value is not partial over the axes in that way "
         "(line 2: trans layers.*.down in by tensor)");
 }
+
+// What joins tasks of several indices waits for nothing, where all that it joins runs in an earlier period.
+TEST_CASE("steps overlap around work on parts of the sequence") {
+  const Graph graph = testing::transformer({.causal = true});
+  const std::string text =
+      "devices 2 as pipe=2\naxis mb=2\naxis c=2\nlet S = cut layers[*] into 2\ntrans * batch by mb\n"
+      "assign S[i] to pipe=i\ntrans layers[*].attn seq by c\nuse pipedream(S)\n";
+  const auto m = materialize(graph, *plan::parse_plan(text, "a.plan"), *read_cluster("local", {.devices = 2}));
+  INFO(to_string(m.diagnostics));
+  REQUIRE(m.ok());
+  CHECK(to_string(verify(graph, m->program).verdict) == "relaxed");
+}
