@@ -299,7 +299,8 @@ void Emitter::send_back(SegmentWork& s, int) {
   }
 }
 
-// Gathered copies were freed after the forward pass: those that backward reads are gathered again.
+// Gathered copies were freed after the forward pass: those that backward reads are gathered again. A key stays, as conversions of
+// both passes read its one copy.
 void Emitter::refill_leaves(const PieceRecord& r) {
   const Piece& piece = w_.p.pieces[static_cast<std::size_t>(r.piece)];
   std::vector<bool> saved(r.leaves.size(), false);
@@ -313,11 +314,11 @@ void Emitter::refill_leaves(const PieceRecord& r) {
   std::vector<ProgramValueId> done;
   for (std::size_t k = 0; k < r.leaves.size(); ++k) {
     const PieceLeaf& l = r.leaves[k];
-    if (!saved[k] || r.keep_gathered || !gathered_.count(l.value) ||
+    const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
+    if (!saved[k] || r.keep_gathered || !gathered_.count(l.value) || w_.keys.contains({v.tensor, place_}) ||
         std::find(done.begin(), done.end(), l.value) != done.end())
       continue;
     done.push_back(l.value);
-    const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
     if (w_.p.values[static_cast<std::size_t>(l.value)].indexed != set_ || v.base_value < 0) continue;
     const bool grows = v.growing >= 0 && !prefix_axes(w_.p.layouts[static_cast<std::size_t>(l.layout)]).empty();
     convert(grows ? v.growing : v.base_value, l.layout, nullptr, l.value);
