@@ -362,13 +362,14 @@ class Search {
       make_sparing(points, plans);
   }
 
-  // The time is over: something to go on with is worth a moment more.
+  // The time is over, or the search is stopped: something to go on with is worth a moment more.
   void make_plain(std::vector<Point>& points) {
     found_.ended_early = true;
     if (!plans_.best.empty() || settings_.seconds <= 0) return;
-    const Deadline moment(kMoment + kMomentShare * settings_.seconds, settings_.stop, settings_.clock);
-    if (make_first_plain(plans_, moment)) return;
+    const double more = kMoment + kMomentShare * settings_.seconds;
+    if (make_first_plain(plans_, Deadline(more, nullptr, settings_.clock))) return;
     if (!early_.empty() || deadline_.stopped()) return;
+    const Deadline moment(more, settings_.stop, settings_.clock);
     spaces_.fill(rules_, asked_.rows, moment, true);
     points = spaces_.points();
     cuts_.resize(points.size());

@@ -67,7 +67,7 @@ Trials::Trials(const Graph& graph, const Cluster& cluster, const ModelShape& sha
       rules_(rules),
       cache_(cache),
       open_(graph, cluster, rules, settings, cache),
-      late_(Deadline::to_give_up(settings.seconds, settings.stop, settings.clock)) {}
+      late_(Deadline::to_give_up(settings.seconds, nullptr, settings.clock)) {}
 
 const Tried& Trials::tried(const Configuration& c, const Asked& asked) {
   const std::string text = script(shape_, c, Chains::own);

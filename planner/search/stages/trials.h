@@ -111,7 +111,7 @@ class Trials {
   mutable std::mutex finding_;  // in these
   std::map<Deciding, std::set<int>> broken_by_;  // by line (split_lines), the rows that forbid what it splits
   OpenRows open_;
-  const Deadline late_;  // for whatever is under way, even where there is nothing else
+  const Deadline late_;  // for whatever is under way, even where there is nothing else; who stops a search gets some plan
 };
 
 }  // namespace planscope::stages
