@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/base/stop.h"
+#include "planner/simulate/instances.h"
 #include "planner/simulate/lane.h"
 #include "planner/simulate/last_period.h"
 #include "planner/simulate/step_load.h"
@@ -109,9 +110,7 @@ class Player {
   };
 
   std::int64_t instance_of(const Instance& i, const SlotCursor& slot) const {
-    std::int64_t n = i.constant + slot.step() * steps_.instances[at(i.handle)];
-    for (const InstanceTerm& t : i.terms) n += slot.index()[at(t.position)] * t.factor;
-    return n;
+    return slot.step() * steps_.instances[at(i.handle)] + planscope::instance_of(i, slot.index());
   }
   Post& post(const Instance& i, const SlotCursor& slot) {
     std::vector<Post>& posts = posts_[at(i.handle)];
@@ -184,6 +183,7 @@ class Player {
     lane.in_slot = false;
     if (ahead_ == 0 || period < 0 || (!lane.cursor.done() && lane.cursor.period() == period)) return;
     lane.ends.push_back(tally(c));
+    lane.memory.end_step(steps_.freed_with_step[at(c)], lane.now);  // the step of that period
     if (period != periods_ - 2) return;
     lane.last_period_from = lane.cursor.ordinal();
     lane.memory.forget_peak();

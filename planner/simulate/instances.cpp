@@ -67,6 +67,12 @@ Instance Instances::of_value(const Segment& s, ProgramValueId id) {
   return instance(s, id, handle(id, handles_[at(id)]));
 }
 
+std::int64_t instance_of(const Instance& i, const std::vector<std::int64_t>& index) {
+  std::int64_t n = i.constant;
+  for (const InstanceTerm& t : i.terms) n += index[at(t.position)] * t.factor;
+  return n;
+}
+
 Instance Instances::of_transfer(const Segment& s, int transfer) {
   const ProgramValueId from = program_.transfers[at(transfer)].from.at(0);
   return instance(s, from, handle(from, transfer_handles_[at(transfer)]));

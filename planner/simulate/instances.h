@@ -32,4 +32,7 @@ class Instances {
   std::vector<int> copy_handles_;      // by piece, then by value
 };
 
+// Its number in the training step, where a segment runs at this index.
+std::int64_t instance_of(const Instance&, const std::vector<std::int64_t>& index);
+
 }  // namespace planscope

@@ -120,6 +120,12 @@ void MemoryTrack::end_slot(Nanoseconds time) {
   point(time, now_);
 }
 
+void MemoryTrack::end_step(const std::vector<MemoryChange>& freed, Nanoseconds time) {
+  apply(freed, time);
+  see(time);
+  point(time, now_);
+}
+
 void MemoryTrack::finish() {
   settle(std::numeric_limits<Nanoseconds>::max(), true);
   if (!record_alive_) return;

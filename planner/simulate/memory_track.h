@@ -28,6 +28,7 @@ class MemoryTrack {
 
   void begin_slot();
   void end_slot(Nanoseconds time);
+  void end_step(const std::vector<MemoryChange>& freed, Nanoseconds time);
   void forget_peak() { peak_ = -1; }
   void finish();
 

@@ -13,6 +13,7 @@
 #include "planner/simulate/instances.h"
 #include "planner/simulate/piece_times.h"
 #include "planner/simulate/shared_gradients.h"
+#include "planner/simulate/unfreed.h"
 #include "planner/simulate/working_set.h"
 
 namespace planscope {
@@ -48,6 +49,9 @@ class Maker {
       result_.host_standing.push_back(0);
       result_.standing.push_back(standing(c, result_.host_standing.back()));
     }
+    if (most_ahead(program_) > 0)
+      for (const DeviceClass& c : program_.classes)
+        result_.freed_with_step.push_back(freed_with_step(unfreed(program_, c, instances_)));
     return std::move(result_);
   }
 
@@ -507,6 +511,14 @@ class Maker {
       else
         out.push_back({MemoryKind::optimizer, state_bytes(v), state(v)});
     }
+    return out;
+  }
+
+  std::vector<MemoryChange> freed_with_step(const Unfreed& unfreed) const {
+    std::vector<MemoryChange> out;
+    for (const ProgramValueId v : unfreed.values) out.push_back(lost(v));
+    for (const PieceId p : unfreed.pieces)
+      out.push_back({MemoryKind::activations, -pieces_->of(p).memory.kept, piece(p)});
     return out;
   }
 

@@ -88,6 +88,9 @@ struct Steps {
   std::vector<Traffic> traffic;                     // kinds, count 1 each
   std::vector<std::vector<MemoryChange>> standing;  // by device class: homes and optimizer state
   std::vector<std::int64_t> host_standing;          // by device class: bytes in host memory
+  // By device class: what no instruction of a step frees, so that the step's end does; empty where steps do not overlap, since
+  // nothing comes behind it then.
+  std::vector<std::vector<MemoryChange>> freed_with_step;
 };
 
 // More than all classes together may take in a step (36 years), and than a device may be given in it (1 EiB): below it no sum of

@@ -165,19 +165,27 @@ TEST_CASE("gaps sum to the idle time of each cause, and nothing computes in them
 
 namespace {
 
-// Bytes of what the Program makes on a class' devices and never frees: it goes with the step.
-std::int64_t never_freed(const Run& r, std::size_t c) {
-  const Program& p = r.made.program;
+// By value: whether the Program makes it and never frees it: it goes with the step.
+std::vector<bool> never_freed(const Program& p) {
   std::vector<bool> made(p.values.size(), false), freed(p.values.size(), false);
   for (const Segment& s : p.segments)
     for (const Instruction& i : s.instructions)
       for (const ProgramValueId v : i.code == Code::free ? i.in : i.out)
         if (v >= 0) (i.code == Code::free ? freed : made)[static_cast<std::size_t>(v)] = true;
+  for (std::size_t v = 0; v < p.values.size(); ++v)
+    if (freed[v] || p.values[v].role == Role::home || p.values[v].role == Role::state) made[v] = false;
+  return made;
+}
+
+// Bytes of it on a class' devices.
+std::int64_t never_freed(const Run& r, std::size_t c) {
+  const Program& p = r.made.program;
+  const std::vector<bool> left = never_freed(p);
   const int member = devices(p, p.classes[c]).front();
   std::int64_t out = 0;
   for (std::size_t v = 0; v < p.values.size(); ++v) {
     const ProgramValue& value = p.values[v];
-    if (!made[v] || freed[v] || value.role == Role::home || value.role == Role::state) continue;
+    if (!left[v]) continue;
     if (point_of(p, p.places[static_cast<std::size_t>(value.place)], member).empty()) continue;
     std::int64_t instances = 1;
     for (const AxisId a : value.indexed) instances *= p.axes[static_cast<std::size_t>(a)].size;
@@ -203,6 +211,28 @@ TEST_CASE("a step leaves what its Program never frees, and nothing else") {
       INFO(text << c);
       const auto& memory = r.simulation.classes[c].memory;
       CHECK(memory.back().bytes - memory.front().bytes == never_freed(r, c));
+    }
+  }
+}
+
+TEST_CASE("where steps overlap, what a step never frees goes with it") {
+  const std::string stages =
+      "axis mb=4\nlet S = cut layers[*] into |pipe|\ntrans * batch by mb, data\nassign S[i] to pipe=i\n";
+  for (const std::string zero : {"1", "2"}) {
+    const Run r = run("devices 4 as pipe=2 data=2\n" + stages + "use zero(" + zero + ", *, data)\nuse pipedream(S)\n",
+                      {.batch = 32, .layers = 4});
+    const Program& p = r.made.program;
+    const std::vector<bool> left = never_freed(p);
+    for (std::size_t c = 0; c < 2; ++c) {
+      int gathered = 0;  // parameters
+      for (const AliveBytes& a : r.simulation.classes[c].alive) {
+        if (a.of.kind != Owner::Kind::value || a.kind != MemoryKind::communication || !left[static_cast<std::size_t>(a.of.id)])
+          continue;
+        INFO("ZeRO-" << zero << ", stage " << c << ": " << owner_name(*r.made.graph, p, a.of));
+        CHECK(a.bytes == (c == 0 ? 2 : 1) * value_bytes(*r.made.graph, p, a.of.id).count);  // for the steps under way
+        ++gathered;
+      }
+      CHECK(gathered > 10);
     }
   }
 }
