@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <optional>
 
 #include "planner/cost/operator_class.h"
 #include "planner/cost/operator_memory.h"
+#include "planner/simulate/einsum_groups.h"
 
 namespace planscope {
 
@@ -75,6 +77,7 @@ class Follower {
     }
     if (k == 0 && attention_kernel(graph_, o) == AttentionKernel::fused)
       return set(slot, by_dimensions(orders_[at(o.inputs[0])], plain));
+    if (const auto groups = einsum_groups(graph_, o)) return set(slot, one_by_one(groups->result, plain));
     if (op.rule == "elementwise") {
       for (std::size_t i = 0; i < o.inputs.size(); ++i) {
         Order order = through(o, op.inputs[i], orders_[at(o.inputs[i])], op.outputs[k], plain);
@@ -115,6 +118,8 @@ class Follower {
       if (!comes) continue;
       if (const auto lists = product_lists(o, op))
         roots_.puts_in_order[k] = !comes->empty() && !lies_as_one(*comes, in_order(o, op.outputs[0]), *lists);
+      if (const auto groups = einsum_groups(graph_, o))
+        roots_.puts_in_order[k] = !comes->empty() && !lies_in_groups(*comes, in_order(o, op.outputs[0]), groups->result);
       if (classify(graph_, o.op) != OperatorClass::view) continue;
       const Order plain = in_order(o, op.inputs[0]);
       Order order = through(o, op.outputs[0], *comes, op.inputs[0], plain);
@@ -150,10 +155,7 @@ class Follower {
     for (const Order* from : {&like, &plain})
       for (const Cell& c : *from)
         if (std::find(dims.begin(), dims.end(), c.dim) == dims.end()) dims.push_back(c.dim);
-    Order out;
-    for (const int d : dims)
-      std::copy_if(plain.begin(), plain.end(), std::back_inserter(out), [d](const Cell& c) { return c.dim == d; });
-    return out;
+    return one_by_one({dims}, plain);
   }
 
   static Order beside(Order order) {
@@ -216,6 +218,10 @@ class Follower {
         if (times > 1) out.insert(out.end(), static_cast<std::size_t>(times), o.inputs[i]);
       }
     }
+    if (const auto groups = einsum_groups(graph_, o))
+      for (std::size_t i = 0; i < 2; ++i)
+        if (!lies_in_groups(orders_[at(o.inputs[i])], in_order(o, op.inputs[i]), groups->operands[i]))
+          out.push_back(o.inputs[i]);
     if (attention_kernel(graph_, o) == AttentionKernel::products) {
       out.assign({o.inputs[0], o.inputs[1]});  // query and key are scaled
       copy_unless(2, 2);
@@ -233,9 +239,28 @@ class Follower {
 
   // Whether the first dimensions can be one stride.
   static bool lies_as_one(const Order& order, const Order& plain, int dims) {
-    for (std::size_t i = 0; i + 1 < plain.size() && plain[i + 1].dim < dims; ++i)
-      if (!lies_beside(order, plain[i], plain[i + 1])) return false;
-    return true;
+    std::vector<int> first(at(dims));
+    std::iota(first.begin(), first.end(), 0);
+    return lies_in_groups(order, plain, {first});
+  }
+
+  // Whether each group of dimensions can be one stride.
+  static bool lies_in_groups(const Order& order, const Order& plain, const DimGroups& groups) {
+    return std::all_of(groups.begin(), groups.end(), [&](const std::vector<int>& dims) {
+      const Order one = one_by_one({dims}, plain);
+      for (std::size_t i = 0; i + 1 < one.size(); ++i)
+        if (!lies_beside(order, one[i], one[i + 1])) return false;
+      return true;
+    });
+  }
+
+  // The dimensions of one group after the other.
+  static Order one_by_one(const DimGroups& groups, const Order& plain) {
+    Order out;
+    for (const std::vector<int>& dims : groups)
+      for (const int d : dims)
+        std::copy_if(plain.begin(), plain.end(), std::back_inserter(out), [d](const Cell& c) { return c.dim == d; });
+    return out;
   }
 
   // Whether each dimension of a reshape's result can be one stride.

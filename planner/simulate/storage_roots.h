@@ -13,7 +13,8 @@
 // their first operand of the same sizes; all others, and the leaves, lie in order. Parts of local size 1 lie anywhere.
 //
 // Products want matrices, or lists of them: of an operand whose other dimensions do not lie as one they have a copy, which is
-// what their backward reads. Where it has fewer matrices than the result the copy has each as often as it is multiplied.
+// what their backward reads. Where it has fewer matrices than the result the copy has each as often as it is multiplied. An
+// einsum is such a product of operands whose dimensions it turns, and its result lies as that of the product (einsum_groups.h).
 #include <vector>
 
 #include "engine/graph/graph.h"
@@ -25,8 +26,9 @@ struct StorageRoots {
   std::vector<int> storage;   // slot -> the first slot with its storage
   std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
   std::vector<std::vector<int>> copied;  // by operator: slots that it copies, as often as the copy has each of their elements
-  // By operator: a reshape, or a product of more than two dimensions, whose backward copies the gradient of its result where that is
-  // no tensor in order: given for the piece's result, or spread over what a sum has summed, and come through views and sums since.
+  // By operator: a reshape, a product of more than two dimensions, or an einsum, whose backward copies the gradient of its result
+  // where that does not lie as it wants: given for the piece's result, or spread over what a sum has summed, and come through views
+  // and sums since.
   std::vector<char> puts_in_order;
 };
 

@@ -323,10 +323,11 @@ class BackwardWalk {
     if (own.tensor >= 0) let_go(own.tensor);
     own = {made(r_.bytes(root)), root};
   }
-  // What is spread, for a product that wants it in order.
+  // What is spread, or given, for a product that wants it in order.
   void put_in_order(int root) {
     Gradient& own = gradient_[at(root)];
-    if (!own.spread) return;
+    const bool given = std::find(given_.begin(), given_.end(), own.tensor) != given_.end();
+    if (own.tensor < 0 || (!own.spread && !given)) return;
     let_go(own.tensor);
     own = {made(r_.bytes(root)), root};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "planner/simulate/working_set.h"
 #include "tests/engine/graph/import/model_text.h"
 
 using namespace planscope;
@@ -65,4 +66,23 @@ TEST_CASE("results share memory as LibTorch's do") {
     REQUIRE(graph.value);
     CHECK(roots_of(*graph) == c.expected);
   }
+}
+
+TEST_CASE("a product has a copy of the gradient that it is given where that does not lie as its result") {
+  const auto worst = [](const std::string& equation, const std::string& sizes) {
+    Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(
+        "input %0 x: float32[2,3,5]\ninput %1 w: float32[4,5,6]\n:einsum#0 %2: float32[" + sizes +
+        "] = aten::einsum(equation=\"" + equation + "\", tensors=[%0, %1], path=none)\noutput %2\n")));
+    INFO(to_string(graph.diagnostics));
+    REQUIRE(graph.value);
+    for (PTensor& t : graph->tensors) t.gradient = true;
+    for (Op& op : graph->ops) op.backward = true, op.saves = {0, 1};
+    Piece piece = whole(*graph);
+    piece.gradient = true;
+    const WorkingSet w = working_set(*graph, piece, {Bytes{120}, Bytes{480}, Bytes{576}});
+    CHECK(w.kept == 480);  // w, in another order
+    return w.whole.bytes;
+  };
+  CHECK(worst("bsd,edf->bsef", "2,3,4,6") == 120 + 480);  // both gradients
+  CHECK(worst("bsd,edf->besf", "2,4,3,6") == 120 + 480 + 576);
 }
