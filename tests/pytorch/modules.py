@@ -522,6 +522,9 @@ for name, f in dict(
     wide_einsum_alone_three=lambda y: torch.einsum("bi,bj,bk->bk", y.sin(), y[:, :16].cos(), y.tanh()), wide_einsum_columns=lambda y: torch.einsum("bij->ji", y.view(64, 16, 16).sin()), wide_einsum_scalar=lambda y: torch.einsum("ij,kl->l", y.sin(), y.cos()) * y,
     wide_mixture=lambda y: (y[:, :4].softmax(-1)[..., None] * torch.stack([y.sin(), y.cos(), y.tanh(), y.exp()], 1)).sum(1), wide_sum=lambda y: y.sin().sum(1), wide_sum_through=lambda y: (y.sin().view(64, 16, 16) + y.view(64, 16, 16)).sum(1).cos(), wide_sum_twice=lambda y: (lambda z: z.sum(0).cos() * z.sum(1)[:, None])(y.sin()),
     wide_sum_linear=lambda y: F.linear(y.view(64, 16, 16), y[:16, :16].sin()).sum(1).sin(),
+    wide_einsum_heads=lambda y: torch.einsum("bhqk,bkhd->bqhd", torch.einsum("bqhd,bkhd->bhqk", y.view(4, 16, 4, 64), y.view(4, 16, 4, 64).sin()).softmax(-1), y.view(4, 16, 4, 64).cos()),
+    wide_einsum_turned=lambda y: torch.einsum("abc,dba->cd", y.view(64, 16, 16).sin(), y.view(16, 16, 64).cos()), wide_einsum_gated=lambda y: torch.einsum("bsd,edf->besf", y.view(4, 16, 256).sin(), y[:, :32].reshape(4, 256, 2).cos()).tanh(),
+    wide_einsum_out=lambda y: torch.einsum("bshd,hde->bse", y.view(4, 16, 4, 64).sin(), y.view(4, 64, 64).cos()),
     wide_einsum_four=lambda y: torch.einsum("bi,bi,bi,bi->b", y, y.sin(), y.cos(), y.tanh()),
     wide_einsum_dots=lambda y: torch.einsum("...ij,jk,il->...kl", y.view(4, 16, 256), y[:, :8].repeat(4, 1), y[:16, :4]),
     wide_inverse=lambda y: torch.linalg.inv(stacked(y)), wide_det=lambda y: torch.linalg.det(stacked(y) / 3), wide_slogdet=lambda y: torch.slogdet(stacked(y))[1], wide_solve=lambda y: torch.linalg.solve(stacked(y), y.view(64, 16, 16).sin()),
@@ -532,6 +535,8 @@ for name, f in dict(
     wide_conjugate=lambda y: torch.view_as_real(halves(y).conj() * halves(y)), wide_variance=lambda y: torch.var_mean(y, (0,), correction=0)[0] * y,).items():
     wide(name, f)
 made("wide_separable", lambda: nn.Sequential(nn.Conv2d(16, 32, 3, groups=16), nn.ReLU(), nn.Conv2d(32, 16, 1)), 4, 16, 16, 16)
+add("wide_experts", lambda s, t: sq(torch.einsum("besd,bse->bsd", torch.einsum("besf,efd->besd", torch.einsum("bsd,edf->besf", s.l(t), s.up).sin(), s.down), s.gate(t).softmax(-1))),
+    lambda: x(4, 32, 64), l=lambda: lin(64, 64), gate=lambda: lin(64, 4), up=lambda: nn.Parameter(torch.randn(4, 64, 48) / 8), down=lambda: nn.Parameter(torch.randn(4, 48, 64) / 8))
 add("wide_batch_norm_bfloat16", lambda s, a: sq(s.m(a.bfloat16()).float()), lambda: x(16, 32, 64), m=lambda: nn.BatchNorm1d(32).bfloat16())
 
 # What is known to differ, and why; a module that does not differ any more is told, and belongs out of here.
