@@ -365,6 +365,17 @@ const Formula* formula_of(const Graph& graph, const PieceOp& piece_op) {
   return found == std::end(kFormulas) ? nullptr : &*found;
 }
 
+// A product of lists of matrices gives gradients of all of its matrices, and then sums those of an operand that it has repeated.
+std::int64_t of_repeated_lists(const Graph& graph, const Op& op, const Local& local) {
+  std::int64_t bytes = 0;
+  if (std::any_of(op.inputs.begin(), op.inputs.end(), [](const Operand& o) { return o.map.size() < 3; })) return 0;
+  for (const Operand& o : op.inputs) {
+    const std::int64_t all = local.rows(op.outputs.front(), 2), own = std::max<std::int64_t>(1, local.rows(o, 2));
+    if (graph.tensors[at(o.tensor)].gradient) bytes += (all / own - 1) * local.rows(o, 0) * local.element(o);
+  }
+  return bytes;
+}
+
 Bytes bytes_of(const Graph& graph, const PieceOp& piece_op, const Local& local, const Own& own) {
   const Op& op = graph.ops[at(piece_op.op)];
   const Operand& result = op.outputs.front();
@@ -460,6 +471,7 @@ Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   // much as the gradients take that are there at the end alone.
   if (const auto r = recurrent_of(graph, piece_op, local))
     return {r->weights - r->input - 2 * r->result - (r->nets - 1) * r->kept};
+  if (target == "aten::matmul") return {of_repeated_lists(graph, op, local)};
   // An einsum that contracts nothing is a product of elements.
   const bool outer = target == "aten::einsum" && std::none_of(op.factors.begin(), op.factors.end(), [](const Factor& f) {
     return f.kind == FactorKind::sum;

@@ -15,7 +15,7 @@
 // a time as have 16,384 elements (engine/runtime/log_sum_exp.cpp); a grouped product the rows of one group.
 //
 // Taken backward: what the formula of a gradient makes on its way (LibTorch's derivatives.yaml), up to which a product
-// with an operand that it repeats has the product of all elements before it sums them.
+// with an operand that it repeats has the product of all elements, or of all matrices, before it sums them.
 //
 // Sizes are those that a device holds; uneven splits count as the largest of blocks as equal as possible.
 #include "engine/base/units.h"

@@ -122,6 +122,20 @@ TEST_CASE("formulas say what operators keep and make") {
   CHECK(taken_backward(clamp, find(clamp, "clamp")).count == 2 * 8 * 16);
 }
 
+TEST_CASE("a product of lists gives gradients of all matrices before it sums those of an operand that it repeats") {
+  const auto taken = [](std::vector<std::int64_t> left, std::vector<std::int64_t> right, std::vector<std::int64_t> out) {
+    ModelBuilder b;
+    const ValueId y = b.node("f", "aten::matmul", {{"self", Tensor{b.parameter("a", std::move(left))}},
+                                                   {"other", Tensor{b.parameter("b", std::move(right))}}}, out);
+    out.pop_back();
+    const Graph g = b.graph(b.cross_entropy(y, b.input("labels", out, DType::i64)));
+    return taken_backward(g, find(g, "matmul")).count;
+  };
+  CHECK(taken({3, 2, 5, 6}, {3, 2, 6, 7}, {3, 2, 5, 7}) == 0);
+  CHECK(taken({3, 1, 5, 6}, {2, 6, 7}, {3, 2, 5, 7}) == (5 * 6 * 3 * (2 - 1) + 6 * 7 * 2 * (3 - 1)) * 4);
+  CHECK(taken({3, 2, 5, 6}, {6, 7}, {3, 2, 5, 7}) == 0);  // one matrix, of all rows
+}
+
 TEST_CASE("an LSTM keeps its gates and states of every step") {
   ModelBuilder b;
   const ValueId x = b.linear("up", b.input("x", {5, 4, 32}), 16, false);
