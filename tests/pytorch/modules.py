@@ -522,6 +522,7 @@ for name, f in dict(
     wide_einsum_alone_three=lambda y: torch.einsum("bi,bj,bk->bk", y.sin(), y[:, :16].cos(), y.tanh()), wide_einsum_columns=lambda y: torch.einsum("bij->ji", y.view(64, 16, 16).sin()), wide_einsum_scalar=lambda y: torch.einsum("ij,kl->l", y.sin(), y.cos()) * y,
     wide_mixture=lambda y: (y[:, :4].softmax(-1)[..., None] * torch.stack([y.sin(), y.cos(), y.tanh(), y.exp()], 1)).sum(1), wide_sum=lambda y: y.sin().sum(1), wide_sum_through=lambda y: (y.sin().view(64, 16, 16) + y.view(64, 16, 16)).sum(1).cos(), wide_sum_twice=lambda y: (lambda z: z.sum(0).cos() * z.sum(1)[:, None])(y.sin()),
     wide_sum_linear=lambda y: F.linear(y.view(64, 16, 16), y[:16, :16].sin()).sum(1).sin(),
+    wide_matmul_repeated=lambda y: y.view(8, 1, 8, 256).sin() @ y[:32].view(4, 256, 8).cos(), wide_matmul_both=lambda y: y.view(4, 1, 16, 256).sin() @ y.view(1, 8, 256, 8).cos(),
     wide_einsum_heads=lambda y: torch.einsum("bhqk,bkhd->bqhd", torch.einsum("bqhd,bkhd->bhqk", y.view(4, 16, 4, 64), y.view(4, 16, 4, 64).sin()).softmax(-1), y.view(4, 16, 4, 64).cos()),
     wide_einsum_turned=lambda y: torch.einsum("abc,dba->cd", y.view(64, 16, 16).sin(), y.view(16, 16, 64).cos()), wide_einsum_gated=lambda y: torch.einsum("bsd,edf->besf", y.view(4, 16, 256).sin(), y[:, :32].reshape(4, 256, 2).cos()).tanh(),
     wide_einsum_out=lambda y: torch.einsum("bshd,hde->bse", y.view(4, 16, 4, 64).sin(), y.view(4, 64, 64).cos()),
