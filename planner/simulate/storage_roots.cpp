@@ -102,7 +102,8 @@ class Follower {
     return count;
   }
 
-  // Gradients that are given, through views and sums; a sum along dimensions spreads its own over what it has summed.
+  // Gradients that are given, through views, sums and operators of elements; a sum along dimensions spreads its own over what it has
+  // summed, an einsum gives those of its matrices.
   void follow_back() {
     std::vector<std::optional<Order>> given(piece_.slots.size());
     std::vector<char> output(piece_.slots.size(), 0);  // whose gradient the piece is given, in order
@@ -115,16 +116,24 @@ class Follower {
       std::optional<Order>& comes = given[at(o.first_output)];
       if (output[at(o.first_output)]) comes = in_order(o, op.outputs[0]);
       if (hand_on(o, op, comes, given)) continue;
+      if (const auto groups = einsum_groups(graph_, o)) {
+        roots_.puts_in_order[k] =
+            comes && !comes->empty() && !lies_in_groups(*comes, in_order(o, op.outputs[0]), groups->result);
+        for (std::size_t i = 0; i < 2; ++i)
+          given[at(o.inputs[i])] = one_by_one(groups->operands[i], in_order(o, op.inputs[i]));
+      }
       if (!comes) continue;
       if (const auto lists = product_lists(o, op))
         roots_.puts_in_order[k] = !comes->empty() && !lies_as_one(*comes, in_order(o, op.outputs[0]), *lists);
-      if (const auto groups = einsum_groups(graph_, o))
-        roots_.puts_in_order[k] = !comes->empty() && !lies_in_groups(*comes, in_order(o, op.outputs[0]), groups->result);
+      if (op.rule == "elementwise" && comes->size() == in_order(o, op.outputs[0]).size())  // else it has no order of its own
+        for (std::size_t i = 0; i < o.inputs.size(); ++i)
+          if (elements(o, op.inputs[i]) == elements(o, op.outputs[0]))
+            given[at(o.inputs[i])] = beside(through(o, op.outputs[0], *comes, op.inputs[i], in_order(o, op.inputs[i])));
       if (classify(graph_, o.op) != OperatorClass::view) continue;
       const Order plain = in_order(o, op.inputs[0]);
       Order order = through(o, op.outputs[0], *comes, op.inputs[0], plain);
       roots_.puts_in_order[k] = op.rule == "view" && !lies_right(order, plain);
-      given[at(o.inputs[0])] = roots_.puts_in_order[k] ? plain : std::move(order);
+      given[at(o.inputs[0])] = roots_.puts_in_order[k] || is_part(o, op, 0) ? plain : std::move(order);
     }
   }
 

@@ -27,8 +27,8 @@ struct StorageRoots {
   std::vector<int> gradient;  // the same for gradients: a copy's gradient is a view of the gradient that comes
   std::vector<std::vector<int>> copied;  // by operator: slots that it copies, as often as the copy has each of their elements
   // By operator: a reshape, a product of more than two dimensions, or an einsum, whose backward copies the gradient of its result
-  // where that does not lie as it wants: given for the piece's result, or spread over what a sum has summed, and come through views
-  // and sums since.
+  // where that does not lie as it wants: given for the piece's result, by an einsum, or spread over what a sum has summed, and come
+  // through views, sums and operators of elements since.
   std::vector<char> puts_in_order;
 };
 

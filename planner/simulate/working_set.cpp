@@ -157,6 +157,7 @@ class BackwardWalk {
     bool view = false;      // it is one there
     bool permuted = false;  // a parameter's: not in order
     bool spread = false;    // a view that has elements of another several times
+    bool sum = false;       // of several contributions: it lies as it may
   };
 
   // Kept bytes that end with an operator's backward: that of the last operator that reads them. The first of two passes
@@ -264,6 +265,7 @@ class BackwardWalk {
         own.tensor = made(r_.is_parameter(p.root) ? 0 : bytes);
         own.view = own.spread = false;
       }
+      own.sum = true;
       if (own.through != p.through) own.through = p.root;
       if (p.handed >= 0) let_go(p.handed);
       waiting -= p.bytes;
@@ -318,16 +320,14 @@ class BackwardWalk {
     const int root = r_.gradient[at(view.first_output)];
     Gradient& own = gradient_[at(root)];
     if (!r_.has_gradient(root) || !wanted(root) || r_.is_parameter(root)) return;
-    const bool given = given_[at(root)] >= 0 && own.tensor == given_[at(root)];
-    if (own.tensor >= 0 && !((given || own.spread) && puts_in_order)) return;
+    if (own.tensor >= 0 && (own.sum || !puts_in_order)) return;
     if (own.tensor >= 0) let_go(own.tensor);
     own = {made(r_.bytes(root)), root};
   }
-  // What is spread, or given, for a product that wants it in order.
+  // For a product that wants it in order.
   void put_in_order(int root) {
     Gradient& own = gradient_[at(root)];
-    const bool given = std::find(given_.begin(), given_.end(), own.tensor) != given_.end();
-    if (own.tensor < 0 || (!own.spread && !given)) return;
+    if (own.tensor < 0 || own.sum) return;
     let_go(own.tensor);
     own = {made(r_.bytes(root)), root};
   }
