@@ -8,6 +8,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 import torch.utils.checkpoint
+from torch._higher_order_ops.map import map as map_rows
+from torch._higher_order_ops.scan import scan
 
 MODULES = {}
 torch.set_default_dtype(torch.float32)
@@ -494,6 +496,31 @@ def cond_apart(s, a):
 
 add("cond_apart", cond_apart, lambda: x(), a=lin, b=lin)
 
+
+def looped_step(s, carry, row):
+    """The second result has the type that it names, whatever the carry has."""
+    carry = torch.tanh(s.a(carry) + row)
+    return carry, (carry * carry).to(torch.float32)
+
+
+def looped_rounds(s, a):
+    return torch.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * 0.5 + 1), (torch.tensor(0), a))[1]
+
+
+def loop_of_branches(s, a):
+    def step(carry, row):
+        carry = torch.cond(carry.sum() > 0, lambda z: s.a(z).sin(), lambda z: s.b(z).cos(), (carry + row,))
+        return carry, carry.clone()
+
+    return sq(scan(step, torch.zeros(4, 16), a)[1])
+
+
+add("loop_map", lambda s, a: sq(map_rows(lambda z: torch.tanh(s.a(z)), a)), lambda: x(), a=lin)
+add("loop_scan", lambda s, a: sq(scan(lambda c, r: looped_step(s, c, r), torch.zeros(4, 16), a)[1]), lambda: x(6, 4, 16), a=lin)
+add("loop_while", lambda s, a: sq(s.a(a) + looped_rounds(s, a)), lambda: x(), a=lin)
+add("loop_while_gradient", lambda s, a: sq(looped_rounds(s, s.a(a))), lambda: x(), a=lin)
+add("loop_of_branches", loop_of_branches, lambda: x(6, 4, 16), a=lin, b=lin)
+
 add("embedding_sparse", lambda s, i: sq(s.l(s.e(i))), lambda: ids(), e=lambda: nn.Embedding(50, 16, sparse=True), l=lin)
 
 # ---- of a size at which memory is that of tensors, not of parameters ---------------------------------------------------
@@ -549,12 +576,14 @@ _PRODUCT = "planscope computes a convolution whose windows do not overlap as a p
 _LOSS_TYPE = "planscope computes the loss of 16-bit logits in float32"
 _IN_PLACE = "planscope runs it out of place: its operand and its result are both there"
 _STATISTICS = "planscope computes variances as sums: what is left of the mean is kept beside the operand, which something else reads too"
+_LOOP = "what the rounds of a loop keep for backward, or stack before it is summed, is inside one operator: no memory of it is predicted"
 KNOWN_MEMORY = dict(
     cond_apart="PyTorch's backward of cond computes the branch anew: what that makes is there beside the gradients",
     adaptive_avg_one=_PRODUCT, bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
     cross_entropy_bfloat16=_LOSS_TYPE, cross_entropy_float16=_LOSS_TYPE,
     cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",
     instance_norm_running="PyTorch repeats weight, bias and running statistics for every instance; planscope does not",
+    loop_map=_LOOP, loop_of_branches=_LOOP, loop_scan=_LOOP, loop_while_gradient=_LOOP,
     loss_multilabel_soft="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
     std_unbiased=_STATISTICS, var_two=_STATISTICS, wide_variance=_STATISTICS, wide_batch_norm_bfloat16=_STATISTICS,
     wide_conjugate="planscope carries conjugations out: PyTorch's is a view",

@@ -1,4 +1,5 @@
 """An archive of torch.export, loaded and run node by node with PyTorch, as eager PyTorch runs it."""
+import copy
 import functools
 import logging
 import re
@@ -6,6 +7,8 @@ import re
 import torch
 import torch.export
 import torch.fx
+from torch.fx.node import map_aggregate
+from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_map
 
 from drawing import attention_with_dropout, bound, drawn, draws_numbers, kind_of
@@ -79,8 +82,12 @@ class Runner(torch.fx.Interpreter):
 
     def fetch_attr(self, target):
         state = self.program.state.get(target) if self.module is self.program.module else None
-        found = super().fetch_attr(target) if state is None else state
-        return self.program.widened(found) if isinstance(found, torch.Tensor) and state is None else found
+        if state is not None:
+            return state
+        found = super().fetch_attr(target)
+        if isinstance(found, torch.fx.GraphModule):
+            return widened_graph(found, self.program) if self.program.wide else found
+        return self.program.widened(found) if isinstance(found, torch.Tensor) else found
 
     def call_module(self, target, args, kwargs):
         return None if "guards" in str(target) else super().call_module(target, args, kwargs)
@@ -102,8 +109,28 @@ class Runner(torch.fx.Interpreter):
             with torch.autocast(args[0], dtype=args[1], enabled=args[2], cache_enabled=args[3]):
                 return Runner(args[4], self.program).run(*args[5:])
         if self.program.wide:
-            args, kwargs = tree_map(lambda x: WIDER.get(x, x) if isinstance(x, torch.dtype) else x, (args, kwargs))
-        return self.program.call(node, target, args, kwargs)
+            args, kwargs = tree_map(wider_type, (args, kwargs))
+        try:
+            return self.program.call(node, target, args, kwargs)
+        except Unlike:
+            raise
+        except Exception as problem:
+            raise Unlike(f"PyTorch cannot run {node.name} ({target}): {type(problem).__name__}: {problem}") from problem
+
+
+def wider_type(value):
+    return WIDER.get(value, value) if isinstance(value, torch.dtype) else value
+
+
+def widened_graph(graph_module, program):
+    """The graph of a branch or a loop, and those inside it, with wider types for those that it names."""
+    out = copy.deepcopy(graph_module)._apply(program.widened)
+    for module in out.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            for node in module.graph.nodes:
+                node.args, node.kwargs = map_aggregate((node.args, node.kwargs), wider_type)
+            module.recompile()
+    return out
 
 
 def dead_nodes(graph):
@@ -158,12 +185,15 @@ class Program:
         return out
 
     def call(self, node, target, args, kwargs):
+        if self.counter and not isinstance(target, torch._ops.OpOverload):
+            # A branch or a loop is one operator here, without a count of its own; the counter does not run all of them.
+            with _disable_current_modes():
+                return target(*args, **kwargs)
         if self.counter:
             before = self.counter.get_total_flops()
             result = target(*args, **kwargs)
             done = self.counter.get_total_flops() - before
-            # A branch or a loop is one operator here, without a count of its own.
-            if done and node not in self.dead and isinstance(target, torch._ops.OpOverload):
+            if done and node not in self.dead:
                 self.flops.setdefault((module_of(node), kind_of(target)), []).append(done)
             return result
         if self.own_draws and isinstance(target, torch._ops.OpOverload) and not target._schema.is_mutable:
