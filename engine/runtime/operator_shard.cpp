@@ -6,6 +6,7 @@
 
 #include "engine/graph/foreign.h"
 #include "engine/runtime/attention.h"
+#include "engine/runtime/empty_results.h"
 #include "engine/runtime/random_numbers.h"
 #include "engine/runtime/random_operators.h"
 #include "engine/runtime/stand_in_operator.h"
@@ -364,7 +365,11 @@ OperatorShard::OperatorShard(const Graph& graph, OpId id, const std::vector<Regi
   check_operands(op, node);
   ShardContext context{graph, op, node, inputs, outputs, options, node.arguments};
   auto made = std::make_shared<Implementation>();
-  if (node.target == "planscope::attention")
+  if (has_empty_results(graph, op, outputs))
+    made->run = [run = empty_results(graph, op, outputs, options.precision)](const TensorList& in, const auto&) {
+      return run(in);
+    };
+  else if (node.target == "planscope::attention")
     made->run = attention(context);
   else
     made->run = [run = make_run(context)](const TensorList& in, const auto&) { return run(in); };

@@ -4,7 +4,7 @@
 // Most arguments do not depend on sizes. The ShardForm of graph.h says what else to do: sizes become local ones, ranges
 // are cut, look-ups subtract the offset of the block and give zero outside, a mean divides by the global count. Slices
 // and splits at whole pieces of a dimension speak of local pieces; attention over a block of keys gives its log-sum-exps
-// too, and a causal one knows where its queries and keys stand. Arguments of a resized graph (resize()) follow its
+// too, and a causal one knows where its queries and keys stand. Where all results are empty nothing is called. Arguments of a resized graph (resize()) follow its
 // sizes in the same way.
 //
 //   OperatorShard op(graph, id, {region_of_x, region_of_weight}, {region_of_y});
