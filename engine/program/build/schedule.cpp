@@ -417,6 +417,11 @@ class Scheduler {
     return out;
   }
 
+  // Segments of one name print alike: what is there already says nothing new.
+  static void add_new(std::vector<std::string>& list, std::string text) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
+  }
+
   // These edges, each beginning where the one before ends, cannot all be kept. Told from the first row on.
   Diagnostic conflict(std::vector<Edge> edges) const {
     edges = without_joints(std::move(edges));
@@ -435,13 +440,14 @@ class Scheduler {
       const std::string from = task_name(e.from, step), to = task_name(e.to, step + e.steps);
       step += e.steps;
       if (e.statement < 0) {
-        data.push_back((data.empty() ? "data " : "") + from + " → " + to);
+        if (from != to) add_new(data, from + " → " + to);
         continue;
       }
       const int line = w_.d.plan.statements[static_cast<std::size_t>(e.statement)].line;
-      rows.push_back(from + " before " + to + " (line " + std::to_string(line) + ")");
+      add_new(rows, from + " before " + to + " (line " + std::to_string(line) + ")");
       lines.insert(line);
     }
+    if (!data.empty()) data.front().insert(0, "data ");
     rows.insert(rows.end(), data.begin(), data.end());
     std::string relax;
     for (const int l : lines) relax += (relax.empty() ? " Relax line " : " or ") + std::to_string(l);
