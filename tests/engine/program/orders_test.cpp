@@ -32,10 +32,30 @@ Graph coupled(std::int64_t batch) {
   return b.graph(b.add("", loss, square));
 }
 
-Result<Materialized> with_rows(const std::string& rows, std::int64_t batch = 8, std::int64_t micro_batches = 4) {
+// Two layers, each with two operators that need the mean over the batch.
+Graph centred(std::int64_t batch) {
+  ModelBuilder b;
+  ValueId x = b.input("x", {batch, 16});
+  for (const char* layer : {"layers.0", "layers.1"}) {
+    x = b.linear(layer, x, 16, false);
+    for (int k = 0; k < 2; ++k) {
+      const ValueId mean = b.node(layer, "aten::mean.dim",
+                                  {{"self", Tensor{x}},
+                                   {"dim", std::vector<std::int64_t>{0}},
+                                   {"keepdim", true},
+                                   {"dtype", None{}}},
+                                  {1, 16});
+      x = b.gelu(layer, b.add(layer, x, mean));
+    }
+  }
+  return b.graph(b.cross_entropy(b.linear("head", x, 4, false), b.input("labels", {batch}, DType::i64)));
+}
+
+Result<Materialized> with_rows(const std::string& rows, std::int64_t batch = 8, std::int64_t micro_batches = 4,
+                               Graph (*graph)(std::int64_t) = coupled) {
   const std::string text =
       "devices 2 as pipe=2\naxis mb=" + std::to_string(micro_batches) + "\nlet S = cut layers[*] into 2\ntrans * batch by mb\nassign S[i] to pipe=i\n" + rows;
-  return materialize(coupled(batch), *plan::parse_plan(text, "a.plan"), *read_cluster("local", {.devices = 2}));
+  return materialize(graph(batch), *plan::parse_plan(text, "a.plan"), *read_cluster("local", {.devices = 2}));
 }
 
 // `f0 f1 b0 …` of a device, what is named so alone.
@@ -60,6 +80,17 @@ TEST_CASE("rows that an operator over the whole batch contradicts are not possib
   CHECK(text.find(" before ") != std::string::npos);
   CHECK(text.find("balance:") != std::string::npos);
   CHECK(text.find("of all indices of mb (line 4: trans * batch by mb)") != std::string::npos);
+}
+
+TEST_CASE("segments of one name that wait for each other are told once") {
+  const Result<Materialized> m = with_rows("use 1f1b(S)\n", 8, 2, centred);
+  REQUIRE_FALSE(m.ok());
+  const std::string text = to_string(m.diagnostics);
+  INFO(text);
+  const std::size_t begin = text.find("no order possible: ");
+  REQUIRE(begin != std::string::npos);
+  const std::string conflict = text.substr(begin, text.find(". Relax", begin) - begin);
+  CHECK(conflict == "no order possible: f(S[0])[0] before f(S[0])[1] (line 6), data f(S[0])[1] → f(S[0])[0]");
 }
 
 TEST_CASE("rows that contradict nothing are kept beside it") {
