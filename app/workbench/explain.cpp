@@ -95,8 +95,7 @@ class Explainer {
          conversions(space, at(p_.layouts, from.layout), at(p_.layouts, to.layout), shown + 1)) {
       if (other.moves == chosen || c.refused.size() == shown) continue;
       ExplainedPath refused;
-      for (std::size_t k = 0; k < other.moves.size(); ++k)
-        refused.moves.push_back({describe(p_, g_, other.moves[k], from.tensor), {}, other.times[k], kind_of(other.moves[k])});
+      add_moves(space, at(p_.layouts, from.layout), other, refused);
       refused.time = other.time();
       c.refused.push_back(std::move(refused));
     }
@@ -182,15 +181,16 @@ class Explainer {
 
   void converted(const ConversionSpace& w, const Layout& from, const Layout& to, int times, ExplainedPath& out) const {
     const std::optional<ConversionPath> path = from == to ? std::nullopt : cheapest_conversion(w, from, to);
-    for (int time = 0; path && time < times; ++time) {
-      Layout now = from;
-      for (std::size_t k = 0; k < path->moves.size(); ++k) {
-        const Move& m = path->moves[k];
-        const Layout next = apply(now, m);
-        const Bytes larger = std::max(bytes(w.tensor, now), bytes(w.tensor, next));
-        out.moves.push_back({describe(p_, g_, m, w.tensor), is_local(m.kind) ? Bytes{} : larger, path->times[k], kind_of(m)});
-        now = next;
-      }
+    for (int time = 0; path && time < times; ++time) add_moves(w, from, *path, out);
+  }
+
+  void add_moves(const ConversionSpace& w, Layout now, const ConversionPath& path, ExplainedPath& out) const {
+    for (std::size_t k = 0; k < path.moves.size(); ++k) {
+      const Move& m = path.moves[k];
+      const Layout next = apply(now, m);
+      const Bytes larger = std::max(bytes(w.tensor, now), bytes(w.tensor, next));
+      out.moves.push_back({describe(p_, g_, m, w.tensor), is_local(m.kind) ? Bytes{} : larger, path.times[k], kind_of(m)});
+      now = next;
     }
   }
 

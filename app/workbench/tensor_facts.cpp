@@ -324,8 +324,7 @@ class Facts {
         if (t.busy_us > 0) m.exposed_us = m.move.time.count * std::min(1.0, t.exposed_us / t.busy_us);
       }
       r.moves.push_back(std::move(m));
-      if (told.insert(known->second.first).second)
-        for (const ExplainedPath& other : known->second.first->refused) r.refused.push_back(other);
+      if (told.insert(known->second.first).second) r.hops.push_back(*known->second.first);
     }
   }
 

@@ -41,7 +41,7 @@ struct TensorSide {
 struct TensorReader : TensorSide {
   int writer = 0;  // index
   std::vector<TensorMove> moves;
-  std::vector<ExplainedPath> refused;  // instead of these
+  std::vector<Conversion> hops;  // that the moves are of, each with the paths that were refused instead of it
 };
 
 struct TensorIndex {

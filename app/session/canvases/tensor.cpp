@@ -30,6 +30,12 @@ std::int64_t first_device(const TensorTile& t) {
   return out;
 }
 
+std::string moves_text(const ExplainedPath& p) {
+  std::vector<std::string> moves;
+  for (const ExplainedMove& m : p.moves) moves.push_back(m.what);
+  return join(moves, ", then ");
+}
+
 class Builder {
  public:
   Builder(const TensorFacts& f, const Graph& g, const Program& p) : facts_(f), graph_(g) {
@@ -55,11 +61,10 @@ class Builder {
         side.moves.push_back({m.move.kind, m.move.what, {static_cast<double>(m.move.payload.count)},
             {m.move.time.count},
                               {m.exposed_us.value_or(-1)}, m.shared});
-      for (const ExplainedPath& p : r.refused) {
-        std::vector<std::string> moves;
-        for (const ExplainedMove& m : p.moves) moves.push_back(m.what);
-        side.refused.push_back(time_text(p.time.count) + ": " + join(moves, ", then "));
-      }
+      for (const Conversion& hop : r.hops)
+        for (const ExplainedPath& p : hop.refused)
+          side.refused.push_back(time_text(p.time.count) + " instead of " + time_text(hop.chosen.time.count) + ": " +
+                                 moves_text(p));
     }
     return std::move(out_);
   }

@@ -113,16 +113,29 @@ Cell exposed_of(const TensorReader& r) {
   return r.moves.empty() ? cell(nullptr) : cell(us, Unit::microseconds, us > 0 ? Tone::warning : Tone::plain);
 }
 
+std::string path_text(const ExplainedPath& p) {
+  std::vector<std::string> moves;
+  for (const ExplainedMove& m : p.moves) moves.push_back(m.what);
+  return join(moves, ", then ") + ": " + time_text(p.time.count);
+}
+
+// What was refused stands beside what was chosen for the same hop: a reader's moves may be of several.
 Cell refused_of(const TensorReader& r) {
   Json all = Json::array();
   std::vector<std::string> texts;
-  for (const ExplainedPath& p : r.refused) {
-    all.push_back(path_json(p));
-    std::vector<std::string> moves;
-    for (const ExplainedMove& m : p.moves) moves.push_back(m.what);
-    texts.push_back(join(moves, ", then ") + ": " + time_text(p.time.count));
+  for (const Conversion& hop : r.hops) {
+    if (hop.refused.empty()) continue;
+    std::vector<std::string> paths;
+    for (const ExplainedPath& p : hop.refused) {
+      all.push_back(path_json(p));
+      all.back()["from"] = hop.from;
+      all.back()["to"] = hop.to;
+      all.back()["instead_of"] = path_json(hop.chosen);
+      paths.push_back(path_text(p));
+    }
+    texts.push_back(join(paths, ", or ") + "; instead of " + path_text(hop.chosen));
   }
-  return {std::move(all), texts.empty() ? "–" : join(texts, "; "), Tone::dim};
+  return {std::move(all), texts.empty() ? "–" : join(texts, ". "), Tone::dim};
 }
 
 Json side_json(const Graph& g, const TensorSide& s) {
