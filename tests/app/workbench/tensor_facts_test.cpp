@@ -2,6 +2,7 @@
 // that it holds.
 #include "app/workbench/tensor_facts.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -81,6 +82,17 @@ TEST_CASE("every conversion of the sample plans is told of its tensor, with the 
       for (const TensorReader& r : t->readers) {
         layouts.insert(r.layout);
         for (const TensorMove& m : r.moves) told[m.move.made] = &m;
+        for (const Conversion& hop : r.hops) {
+          const auto of_hop = [&](const ExplainedMove& m) {
+            return std::any_of(r.moves.begin(), r.moves.end(), [&](const TensorMove& one) { return one.move.made == m.made; });
+          };
+          CHECK(std::any_of(hop.chosen.moves.begin(), hop.chosen.moves.end(), of_hop));
+          for (const ExplainedPath& other : hop.refused)
+            for (const ExplainedMove& m : other.moves) {
+              INFO("refused: " << m.what);
+              if (m.time.count > 0) CHECK(m.payload.count > 0);
+            }
+        }
       }
       for (const Conversion* c : conversions)
         for (const ExplainedMove& m : c->chosen.moves) {
