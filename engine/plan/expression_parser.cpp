@@ -36,7 +36,10 @@ struct LineParser::Depth {
 // --- tokens -----------------------------------------------------------------------------------------------------------
 
 void LineParser::fail(std::string message) {
-  if (error_.empty()) error_ = std::move(message);
+  if (error_.empty()) {
+    error_ = std::move(message);
+    failed_at_ = at_;
+  }
   at_ = tokens_.size() - 1;  // nothing is left to read: every loop ends
 }
 

@@ -152,9 +152,17 @@ StatementBody LineParser::let() {
     s.value = std::move(e);
     return s;
   }
+  // Else it is a selection. Where it is none either, the reading that came further says why.
+  const std::string no_value = std::exchange(error_, {});
+  const std::size_t value_failed_at = failed_at_;
   at_ = begin;
-  error_.clear();
   s.value = units();
+  const bool read = !failed() && (at_end() || is("where"));
+  if (!read && !no_value.empty() && value_failed_at > (failed() ? failed_at_ : at_)) {
+    error_.clear();
+    at_ = value_failed_at;
+    fail(no_value);
+  }
   return s;
 }
 

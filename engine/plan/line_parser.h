@@ -109,6 +109,7 @@ class LineParser {
   int depth_ = 0;
   int operations_ = 0;
   std::string error_;
+  std::size_t failed_at_ = 0;  // the token at which the error arose
 };
 
 }  // namespace planscope::plan

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/text.h"
 #include "engine/plan/printer.h"
 #include "engine/plan/trans.h"
 
@@ -191,6 +192,20 @@ class TurnBinder {
   std::vector<std::int64_t> sizes_;
 };
 
+// The devices of an axis the other way round, as a grid names them: `3,2,1,0 as cp=4`.
+std::string turned_round(const Decisions& d, int axis) {
+  std::int64_t size = 0;  // open
+  for (const GridInfo& g : d.grids)
+    for (const GridAxis& a : g.axes)
+      if (a.axis == axis) size = std::max(size, a.size);
+  constexpr std::int64_t most = 8;
+  std::vector<std::string> devices;
+  for (std::int64_t i = size; i-- > std::max<std::int64_t>(0, size - most);) devices.push_back(std::to_string(i));
+  if (size == 0 || size > most) devices.push_back("…");
+  return join(devices, ",") + " as " + d.axes[static_cast<std::size_t>(axis)].name + "=" +
+         (size == 0 ? "…" : std::to_string(size));
+}
+
 }  // namespace
 
 bool take_turn(Context& c, const TransStatement& s, const std::vector<int>& axes, bool of_parameters) {
@@ -202,8 +217,8 @@ bool take_turn(Context& c, const TransStatement& s, const std::vector<int>& axes
   if (!is_free(axes[0])) {
     const std::string axis = c.decisions.axes[static_cast<std::size_t>(axes[0])].name;
     c.refuse("'at' over '" + axis +
-             "' alone only exchanges its devices. Name them in that order: 'grid G = 3,2,1,0 as " + axis +
-             "=4', and assign the operators to G.");
+             "' alone only exchanges its devices. Name them in that order: 'grid G = " +
+             turned_round(c.decisions, axes[0]) + "', and assign the operators to G.");
     return false;
   }
   if (of_parameters) {
