@@ -1,10 +1,22 @@
 // Running a plan for real.
 #include "app/session/core.h"
 #include "app/session/trying.h"
+#include "engine/plan/parser.h"
+#include "engine/program/materialize.h"
 
 namespace planscope::session {
 
 namespace {
+
+// What is known to be wrong with the text, without waiting for figures: a text with errors is not kept to be run.
+std::vector<Diagnostic> faults_of(Core& c, const Document& d, const TrialRequest& r) {
+  const Result<plan::Plan> p = plan::parse_plan(r.text, r.name);
+  if (!p.value || p.has_errors()) return p.diagnostics;
+  const Result<Decided> decided = decide(d.model->graph, *p.value, {}, &c.cache);
+  if (!decided.value || decided.has_errors()) return decided.diagnostics;
+  if (is_of(d.latest, r.text, r.cluster) && d.latest->state == PictureState::refused) return d.latest->diagnostics;
+  return {};
+}
 
 Result<Done> run(Core& c, const Invocation& i) {
   Document& d = *c.document();
@@ -23,6 +35,7 @@ Result<Done> run(Core& c, const Invocation& i) {
   if (i.has("seed")) r.seed = std::stoull(i.get("seed"));
   r.inputs = i.get("inputs");
   r.join = i.get("join");
+  if (std::vector<Diagnostic> faults = faults_of(c, d, r); has_errors(faults)) return faults;
   if (const Result<Done> kept = keep_version(c, d); !kept.ok()) return kept;
   r.version = *d.version;
   TrialAnswer begun;
