@@ -77,9 +77,18 @@ std::string behind(const std::string& path, std::string_view prefix) {
   return path.starts_with(prefix) ? path.substr(prefix.size()) : std::string();
 }
 
+// Words of a script that are no commands: what gives the same here.
+std::optional<Diagnostic> word_of_scripts(const std::string& line) {
+  const std::string word = line.substr(0, line.find(' '));
+  if (word != "wait" && word != "show") return std::nullopt;
+  return error("'" + word + "' is a word of scripts, not a command", "a command is answered at once",
+               "GET /api/panels/NAME gives a panel; with ?wait=60 it waits until nothing runs any more");
+}
+
 Result<session::Invocation> invocation_of(const Json& j) {
   if (!j.is_object()) return error("the body is no JSON object");
   const std::string line = j.contains("line") ? text_of(j, "line") : text_of(j, "command");
+  if (const auto word = word_of_scripts(line.empty() ? text_of(j, "id") : line)) return *word;
   if (!line.empty()) return session::parse_invocation(line);
   session::Invocation i{text_of(j, "id"), {}};
   if (i.id.empty())
