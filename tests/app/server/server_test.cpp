@@ -101,6 +101,12 @@ TEST_CASE("what cannot be done is refused with its reason", "[server]") {
   const Reply unknown = f.client.run("opne model=a");
   CHECK(unknown.status == 400);
   CHECK(said(unknown) == "there is no command 'opne'; did you mean 'open'?");
+  for (const Reply& r : {f.client.run("wait"), f.client.run("wait 3"), f.client.run("show chips json"),
+                         f.client.post("/api/commands", {{"id", "wait"}})}) {
+    CHECK(r.status == 400);
+    CHECK(said(r).find("is a word of scripts, not a command") != std::string::npos);
+    CHECK(said(r).find("GET /api/panels/NAME gives a panel; with ?wait=60 it waits") != std::string::npos);
+  }
   const Reply early = f.client.run("keep");
   CHECK(early.status == 409);
   CHECK(said(early) == "'keep' cannot be run now; no model is open");
