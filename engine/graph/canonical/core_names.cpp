@@ -1,5 +1,6 @@
 // What run_decompositions() leaves of compound operators, by the names that they are written with: `native_layer_norm` is
-// `layer_norm` where nobody reads the statistics beside its result, `convolution` is `conv2d`. One rule serves both.
+// `layer_norm` where nobody reads the statistics beside its result, `convolution` is `conv2d`. One rule serves both. A
+// factorization of which the values alone are read is what computes these alone: its backward has less to make.
 #include <algorithm>
 #include <map>
 
@@ -13,24 +14,30 @@
 namespace planscope {
 namespace {
 
-// The target that it becomes; of its results the first is left.
-const std::map<std::string_view, std::string_view>& first_results() {
-  static const std::map<std::string_view, std::string_view> names = {
-      {"aten::native_layer_norm", "aten::layer_norm"},
-      {"aten::native_group_norm", "aten::group_norm"},
-      {"aten::native_dropout", "aten::dropout"},
-      {"aten::_scaled_dot_product_flash_attention_for_cpu", "aten::scaled_dot_product_attention"},
-      {"aten::_scaled_dot_product_flash_attention", "aten::scaled_dot_product_attention"},
-      {"aten::_scaled_dot_product_efficient_attention", "aten::scaled_dot_product_attention"},
-      {"aten::max_pool2d_with_indices", "aten::max_pool2d"},
-      {"aten::max_pool3d_with_indices", "aten::max_pool3d"},
-      {"aten::nll_loss_forward", "aten::nll_loss_nd"},
-      {"aten::nll_loss2d_forward", "aten::nll_loss_nd"},
-      {"aten::_log_softmax", "aten::log_softmax.int"},
-      {"aten::_softmax", "aten::softmax.int"},
-      {"aten::_adaptive_avg_pool2d", "aten::adaptive_avg_pool2d"},
-      {"aten::_adaptive_avg_pool3d", "aten::adaptive_avg_pool3d"},
-      {"aten::take_along_dim", "aten::gather"},
+// The target that it becomes where nobody reads more than this one of its results.
+struct OneResult {
+  std::string_view target;
+  std::size_t result = 0;
+};
+const std::map<std::string_view, OneResult>& with_one_result() {
+  static const std::map<std::string_view, OneResult> names = {
+      {"aten::native_layer_norm", {"aten::layer_norm"}},
+      {"aten::native_group_norm", {"aten::group_norm"}},
+      {"aten::native_dropout", {"aten::dropout"}},
+      {"aten::_scaled_dot_product_flash_attention_for_cpu", {"aten::scaled_dot_product_attention"}},
+      {"aten::_scaled_dot_product_flash_attention", {"aten::scaled_dot_product_attention"}},
+      {"aten::_scaled_dot_product_efficient_attention", {"aten::scaled_dot_product_attention"}},
+      {"aten::max_pool2d_with_indices", {"aten::max_pool2d"}},
+      {"aten::max_pool3d_with_indices", {"aten::max_pool3d"}},
+      {"aten::nll_loss_forward", {"aten::nll_loss_nd"}},
+      {"aten::nll_loss2d_forward", {"aten::nll_loss_nd"}},
+      {"aten::_log_softmax", {"aten::log_softmax.int"}},
+      {"aten::_softmax", {"aten::softmax.int"}},
+      {"aten::_adaptive_avg_pool2d", {"aten::adaptive_avg_pool2d"}},
+      {"aten::_adaptive_avg_pool3d", {"aten::adaptive_avg_pool3d"}},
+      {"aten::take_along_dim", {"aten::gather"}},
+      {"aten::linalg_eigh", {"aten::linalg_eigvalsh"}},
+      {"aten::linalg_svd", {"aten::linalg_svdvals", 1}},
   };
   return names;
 }
@@ -41,7 +48,7 @@ std::string_view renamed(std::string_view name) {
 }
 
 // False: an argument says what the new name does not have.
-bool rename(Node& node, std::string_view target) {
+bool rename(Node& node, std::string_view target, std::size_t result = 0) {
   if (bool_argument(node, "half_to_float").value_or(false)) return false;
   if (node.target == "aten::native_dropout" && is_none(node, "train")) return false;
   if (node.target == "aten::take_along_dim" && !int_argument(node, "dim")) return false;
@@ -58,7 +65,7 @@ bool rename(Node& node, std::string_view target) {
   }
   node.target = target;
   node.arguments = std::move(arguments);
-  node.outputs.resize(1);
+  node.outputs = {node.outputs.at(result)};
   return true;
 }
 
@@ -109,11 +116,11 @@ Model core_names(Model model) {
   return rewrite(std::move(model), [&](Rewriter& rewriter, Node& node) {
     if (batch_norm(rewriter, node)) return true;
     if (convolution(rewriter, node)) return false;
-    const auto name = first_results().find(node.target);
-    if (name == first_results().end()) return false;
-    for (std::size_t o = 1; o < node.outputs.size(); ++o)
-      if (node.outputs[o] >= 0 && read[static_cast<std::size_t>(node.outputs[o])]) return false;
-    rename(node, name->second);
+    const auto name = with_one_result().find(node.target);
+    if (name == with_one_result().end()) return false;
+    for (std::size_t o = 0; o < node.outputs.size(); ++o)
+      if (o != name->second.result && node.outputs[o] >= 0 && read[static_cast<std::size_t>(node.outputs[o])]) return false;
+    rename(node, name->second.target, name->second.result);
     return false;
   });
 }
