@@ -335,7 +335,7 @@ constexpr Formula kFormulas[] = {
     {"special_i1", {4, 1}},
     {"special_i1e", {6, 1}},
     {"special_log_ndtr", {6}},
-    {"special_ndtr", {5}, {1}, {2}},
+    {"special_ndtr", {4}, {1}, {2}},
     {"special_ndtri", {4}},
     {"sqrt", {1}},  // grad / 2y
     {"square", {2}},
