@@ -12,6 +12,7 @@
 #include "engine/base/text.h"
 #include "engine/launch/launcher.h"
 #include "engine/launch/trial_job.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope {
 
@@ -29,12 +30,8 @@ struct Checked {
 
 // The memory of AdamW on one device, as `planscope simulate` has it.
 void predict_memory(const Materials& m, PytorchAnswer& out) {
-  for (std::size_t id = 0; id < m.model.graph.ops.size(); ++id)
-    if (!m.model.graph.ops[id].known) {
-      const Node& node = m.model.graph.node(static_cast<OpId>(id));
-      out.unknown_memory = node.name() + " (" + node.target + ") has no rule";
-      return;
-    }
+  out.unknown_memory = unknown_memory(m.model.graph);
+  if (!out.unknown_memory.empty()) return;
   const Result<Simulation> predicted = predict(m);
   if (predicted.ok())
     out.predicted_peak_bytes = predicted->classes.front().peak.bytes();
