@@ -576,19 +576,16 @@ _PRODUCT = "planscope computes a convolution whose windows do not overlap as a p
 _LOSS_TYPE = "planscope computes the loss of 16-bit logits in float32"
 _IN_PLACE = "planscope runs it out of place: its operand and its result are both there"
 _STATISTICS = "planscope computes variances as sums: what is left of the mean is kept beside the operand, which something else reads too"
-_LOOP = "what the rounds of a loop keep for backward, or stack before it is summed, is inside one operator: no memory of it is predicted"
 KNOWN_MEMORY = dict(
-    cond_apart="PyTorch's backward of cond computes the branch anew: what that makes is there beside the gradients",
     adaptive_avg_one=_PRODUCT, bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
     cross_entropy_bfloat16=_LOSS_TYPE, cross_entropy_float16=_LOSS_TYPE,
     cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",
     instance_norm_running="PyTorch repeats weight, bias and running statistics for every instance; planscope does not",
-    loop_map=_LOOP, loop_of_branches=_LOOP, loop_scan=_LOOP, loop_while_gradient=_LOOP,
     loss_multilabel_soft="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
+    renorm_columns="PyTorch keeps some factors of each column beside the result",
     std_unbiased=_STATISTICS, var_two=_STATISTICS, wide_variance=_STATISTICS, wide_batch_norm_bfloat16=_STATISTICS,
     wide_conjugate="planscope carries conjugations out: PyTorch's is a view",
     wide_elu_in_place=_IN_PLACE, wide_leaky_in_place=_IN_PLACE,
     wide_log_sigmoid="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
-    wide_norm_1="planscope computes it as a sum of absolute values: the gradient of each is there before its sign is taken",
     wide_separable=_PRODUCT,
 )
