@@ -125,8 +125,7 @@ class Scheduler {
 
   // Each of these tasks of one segment before each of those of one, so many steps apart.
   void put_in_order(const std::vector<int>& before, const std::vector<int>& after, int statement, std::int64_t steps) {
-    const auto& a = tasks_.list[static_cast<std::size_t>(before[0])];
-    const auto& b = tasks_.list[static_cast<std::size_t>(after[0])];
+    const Tasks::Task a = tasks_.list[static_cast<std::size_t>(before[0])], b = tasks_.list[static_cast<std::size_t>(after[0])];
     if (steps == 0 && a.segment != b.segment && follow(before) && follow(after)) {
       const auto from = static_cast<std::int64_t>(before.size()), to = static_cast<std::int64_t>(after.size());
       if (from > 1 && to > 1)
