@@ -1,6 +1,6 @@
 // Where values end: after the last instruction that names them, if it stands in a segment with the value's own free axes
 // (or in the last run of one, if the value has none); where loops inside read it last, ahead of what comes behind these
-// loops in the same task, or with the step, if nothing does. A value that is read in several segments ends in the last of them;
+// loops in the same task, or of what makes its contents again, or with the step, if nothing does. A value that is read in several segments ends in the last of them;
 // what the schedule must respect for that is in Work::p by the free's position (make_schedule orders readers before it).
 #include <algorithm>
 
@@ -52,6 +52,7 @@ bool insert_frees(Work& w) {
       ends[v] = false;
   std::vector<const Instruction*> runs(p.pieces.size(), nullptr);  // of the forward pass
   std::map<ProgramValueId, ProgramValueId> refilled;               // value -> what holds its contents again
+  std::map<ProgramValueId, LastUse> made_again;                    // value -> ahead of what makes its contents again first
   std::map<ProgramValueId, std::span<const ProgramValueId>>
       under_way;  // result of an issue -> operands, read until the wait
   for (SegmentId s = 0; s < static_cast<SegmentId>(p.segments.size()); ++s) {
@@ -67,8 +68,10 @@ bool insert_frees(Work& w) {
             for (const ProgramValueId v : it->second) last[static_cast<std::size_t>(v)] = {s, i};
       if (instruction.code == Code::compute) runs[static_cast<std::size_t>(instruction.piece)] = &instruction;
       for (const ProgramValueId v : instruction.out)
-        if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0)
+        if (v >= 0 && p.values[static_cast<std::size_t>(v)].refills >= 0) {
           refilled[p.values[static_cast<std::size_t>(v)].refills] = v;
+          made_again.try_emplace(p.values[static_cast<std::size_t>(v)].refills, LastUse{s, i - 1});
+        }
       if (instruction.code == Code::backward && runs[static_cast<std::size_t>(instruction.piece)])
         for (const ProgramValueId v : runs[static_cast<std::size_t>(instruction.piece)]->in)
           if (const auto it = refilled.find(v); it != refilled.end())
@@ -91,6 +94,8 @@ bool insert_frees(Work& w) {
       const auto [known, fresh] = behind.try_emplace({last[v].segment, p.values[v].indexed}, -1);
       if (fresh) known->second = behind_loops(p, last[v].segment, p.values[v].indexed);
       last[v] = {known->second, kAhead};
+      if (const auto again = made_again.find(static_cast<ProgramValueId>(v)); last[v].segment < 0 && again != made_again.end())
+        last[v] = again->second;
       if (last[v].segment < 0) continue;
     }
     frees[static_cast<std::size_t>(last[v].segment)].emplace_back(last[v].instruction, static_cast<ProgramValueId>(v));
