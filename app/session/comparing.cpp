@@ -25,7 +25,7 @@ std::string name_of(const std::string& where) {
 
 constexpr const char* kRuns = "run:N, with a number of the panel `runs`; the command `run` makes one";
 
-// Why a name with a prefix, as `candidate:3`, is no plan, run or trace; nothing: it has no prefix.
+// Why a name with a prefix, such as `candidate:3`, names no plan, run or trace; empty if the name has no prefix.
 std::optional<Diagnostic> no_such(const std::string& where, std::size_t candidates) {
   const std::size_t colon = where.find(':');
   if (colon == std::string::npos || where.find('/') != std::string::npos) return std::nullopt;

@@ -59,7 +59,7 @@ class Jobs {
   int start(std::string what, std::function<End(const Report&)> work);
   bool cancel(int id);  // false: there is no such job, or it has ended
   void wait();          // until none runs
-  std::optional<End> wait(int id);  // until that one has ended; nothing: there is no such job
+  std::optional<End> wait(int id);  // returns when this job has ended; empty if there is no such job
   bool running() const;
   int last() const;  // the number of the newest; 0: there was none
   std::vector<Job> list() const;

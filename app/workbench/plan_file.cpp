@@ -66,7 +66,7 @@ Diagnostic about(const std::string& path, Diagnostic d) {
   return d;
 }
 
-// Where the first byte stands that begins no character of UTF-8; nothing: there is none.
+// The position of the first byte that begins no character of UTF-8; empty if the text is valid.
 std::optional<std::size_t> first_wrong_byte(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t size = character_at(text, at);

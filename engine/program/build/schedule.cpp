@@ -278,7 +278,7 @@ class Scheduler {
         }
       }
     };
-    std::vector<int> at_start;  // joints that wait for nothing: all of what they join stands in earlier periods
+    std::vector<int> at_start;  // joints without a predecessor in this period: all tasks that they join run in earlier periods
     for (int t = 0; t < static_cast<int>(tasks_.list.size()); ++t)
       if (tasks_.is_joint(t) && tasks_.waiting[static_cast<std::size_t>(t)] == 0) at_start.push_back(t);
     for (const int t : at_start) finish(t);
@@ -416,7 +416,7 @@ class Scheduler {
     return out;
   }
 
-  // Segments of one name print alike: what is there already says nothing new.
+  // Tasks of different segments can have the same name: a text that is in the list already is not repeated.
   static void add_new(std::vector<std::string>& list, std::string text) {
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
   }
