@@ -53,9 +53,8 @@ endfunction()
 #   SLOW   not one of those that `ctest --preset fast` runs; begun before the others
 #   CASES  each test case is an entry of its own (`engine_graph: what it says`), so that they run beside each other; the slow ones
 #          are those that have the tag [slow]
-#   RANKS  it starts processes that wait for each other, or measures time: nothing else runs beside it
 function(planscope_test name)
-  cmake_parse_arguments(ARG "SLOW;CASES;RANKS" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "SLOW;CASES" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
   set(target "${name}_test")
   list(TRANSFORM ARG_SOURCES PREPEND "${PROJECT_SOURCE_DIR}/")
   add_executable(${target} ${ARG_SOURCES})
@@ -71,9 +70,6 @@ function(planscope_test name)
     list(APPEND properties ENVIRONMENT "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/leaks.txt")
   endif()
   list(APPEND properties TIMEOUT ${ARG_TIMEOUT})
-  if(ARG_RANKS)
-    list(APPEND properties RUN_SERIAL ON)
-  endif()
   set(slow LABELS slow COST 1000)
   if(ARG_CASES)
     catch_discover_tests(${target} TEST_SPEC "~[slow]~[.]" TEST_PREFIX "${name}: " WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
