@@ -12,7 +12,6 @@ namespace planscope::session {
 namespace {
 
 constexpr std::size_t kMostForDot = 300;           // nodes; more take longer than 0.1 s (docs/benchmarks.md)
-constexpr std::chrono::milliseconds kLimit{2000};  // it takes some ten where nothing is wrong
 constexpr double kLeast = 236, kMost = 290, kHeight = 66;
 
 viz::LayoutRequest request_of(const FoldedModel& f, const VisibleGraph& v) {
@@ -51,7 +50,7 @@ PlacedGraph placed_graph(const Graph& g, const FoldedModel& f, const std::set<st
   const viz::LayoutRequest request = request_of(f, out.visible);
   if (request.nodes.size() > kMostForDot)
     out.why = "more than " + std::to_string(kMostForDot) + " nodes are drawn";
-  else if (Result<viz::GraphLayout> found = run_layout(request, kLimit); found.value)
+  else if (Result<viz::GraphLayout> found = run_layout(request); found.value)
     out.layout = std::move(*found.value);
   else
     out.why = found.diagnostics.front().what;

@@ -1,7 +1,7 @@
 #pragma once
 // A graph that is drawn, with where everything lies. Sizes of nodes depend on the model alone, so that nothing
-// moves when a plan is
-// edited. The layout is that of Graphviz where its program answers in time, else the layered one of viz/graph_layout.
+// moves when a plan is edited. The layout is that of Graphviz, or the layered one of viz/graph_layout where Graphviz's
+// would take long.
 //
 //   PlacedGraph p = placed_graph(graph, folded, expanded);
 //   p.layout.nodes[k]; p.how     "dot", or "layered" with the reason

@@ -14,6 +14,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::seconds kLongest{60};  // of a program that limits what it computes itself
+
 std::string program() {
   std::error_code ec;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ec).parent_path();
@@ -50,26 +52,24 @@ std::string talk(const Child& child, std::string_view text, Clock::time_point en
 
 }  // namespace
 
-Result<viz::GraphLayout> run_layout(const viz::LayoutRequest& request, std::chrono::milliseconds limit) {
+Result<viz::GraphLayout> run_layout(const viz::LayoutRequest& request) {
   const std::string file = program();
   if (file.empty()) return error("the program planscope-layout is not there");
   PosixProcesses processes;
   const Result<Child> child = processes.start({.program = file});
   if (!child.ok()) return child.diagnostics;
-  const Clock::time_point end = Clock::now() + limit;
-  const std::string answer = talk(*child, to_dot(request), end);
-  const bool late = Clock::now() >= end;
-  processes.kill(*child);
+  std::optional<viz::GraphLayout> layout =
+      viz::read_plain(request, talk(*child, to_dot(request), Clock::now() + kLongest));
+  std::optional<std::string> end = processes.try_reap(*child);
+  if (!end) processes.kill(*child);
   for (const int fd : {child->control, child->out, child->err})
     if (fd >= 0) ::close(fd);
-  while (!processes.try_reap(*child)) {
+  for (; !end; end = processes.try_reap(*child)) {
     pollfd news{child->death, POLLIN, 0};
     ::poll(&news, 1, 10);
   }
   if (child->death >= 0) ::close(child->death);
-  if (late) return error("the layout took longer than " + std::to_string(limit.count()) + " ms");
-  std::optional<viz::GraphLayout> layout = viz::read_plain(request, answer);
-  if (!layout) return error("planscope-layout has failed");
+  if (!layout) return error("planscope-layout: " + *end);
   return std::move(*layout);
 }
 

@@ -8,6 +8,7 @@
 #include "app/session/canvases/canvases.h"
 #include "app/session/graph/picture.h"
 #include "app/session/graph/repeats.h"
+#include "app/session/graph/run_layout.h"
 #include "app/session/panels/panels.h"
 #include "app/session/session.h"
 #include "app/workbench/cost_shares.h"
@@ -193,6 +194,17 @@ TEST_CASE("what cannot be laid out in time is laid out in layers, and says so") 
   CHECK(p.how == "layered");
   CHECK(p.why == "more than 300 nodes are drawn");
   CHECK(p.layout.nodes.size() == p.visible.nodes.size());
+}
+
+TEST_CASE("a layout that takes too long is given up, and why is said") {
+  viz::LayoutRequest dense;
+  for (int k = 0; k < 300; ++k) {
+    dense.nodes.push_back({-1, false, 100, 50});
+    for (int from = 0; from < k; ++from) dense.edges.push_back({from, k});
+  }
+  const Result<viz::GraphLayout> none = run_layout(dense);
+  REQUIRE_FALSE(none.ok());
+  CHECK(none.diagnostics.front().what.find("planscope-layout: killed by signal 24") != std::string::npos);
 }
 
 TEST_CASE("equal layers are one node, expanded in place") {
