@@ -22,21 +22,40 @@ void Executor::send(const Instruction& i) {
   const Transfer& transfer = program_.transfers[static_cast<std::size_t>(i.transfer)];
   const PlaceId to = value(transfer.to[0]).place;
   for (const int receiver : devices(program_, program_.places[static_cast<std::size_t>(to)])) {
-    TensorList blocks;
+    struct Part {
+      ProgramValueId of;
+      Region held, wanted;
+    };
+    std::vector<Part> parts;
+    std::int64_t count = 0;
     for (std::size_t k = 0; k < transfer.from.size(); ++k) {
       for (const TransferBlock& block : site_.blocks_to(transfer, k, receiver, free_)) {
         if (block.from != site_.device()) continue;
         const Region held = site_.region(transfer.from[k], site_.device(), free_);
-        const at::Tensor piece = cut(get(transfer.from[k]), held, block.region);
-        if (receiver == site_.device())
-          to_self_[key(transfer.to[k])].emplace_back(block.region, piece);
-        else
-          blocks.push_back(piece.view({-1}));
+        if (receiver == site_.device()) {
+          to_self_[key(transfer.to[k])].emplace_back(block.region, cut(get(transfer.from[k]), held, block.region));
+          continue;
+        }
+        parts.push_back({transfer.from[k], held, block.region});
+        count += elements(block.region);
       }
     }
-    if (blocks.empty()) continue;
-    const at::Tensor message = blocks.size() == 1 ? blocks[0] : at::cat(blocks);
-    auto pending = transport_.world().send(message.view(at::kByte), receiver, tag(i.transfer),
+    if (parts.empty()) continue;
+    at::Tensor message;
+    if (parts.size() == 1 && parts[0].held == parts[0].wanted) {
+      message = get(parts[0].of).contiguous().view({-1});
+    } else {
+      message = at::empty({count}, get(parts[0].of).options());
+      std::int64_t begin = 0;
+      for (const Part& part : parts) {
+        const std::int64_t length = elements(part.wanted);
+        cut_to(message.narrow(0, begin, length), get(part.of), part.held, part.wanted);
+        begin += length;
+      }
+    }
+    at::Tensor bytes = message.view(at::kByte);
+    message.reset();
+    auto pending = transport_.world().send(std::move(bytes), receiver, tag(i.transfer),
                                            describe(i) + " to rank " + std::to_string(receiver));
     sent_.emplace_back(step_, [pending] { pending->wait(); });
   }

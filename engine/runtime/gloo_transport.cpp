@@ -148,6 +148,7 @@ class GlooCommunicator final : public Communicator {
     require_peer(*this, to, label);
     require(to != rank(), label, "a rank sends to itself");
     meet_peer(rank(), to, tag, tensor, label);
+    if (tensor.storage().use_count() > 1) tensor = tensor.clone();
     return issue({tensor}, std::move(label), [&] {
       std::vector<at::Tensor> tensors = {as_bytes(tensor)};
       return group_->send(tensors, to, static_cast<int>(tag));

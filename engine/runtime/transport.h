@@ -6,8 +6,9 @@
 // Issue and wait are apart: every operation is issued at once and gives a Pending to wait for. The tensors must stay
 // unchanged (inputs) and untouched (outputs) until then; the Pending keeps them alive. Members of a group must issue
 // its collectives in the same order; sends and receives match by (peer, tag) in any order. Tensors are contiguous, on
-// the CPU, of equal type and size on all members; blocks are along dimension 0. Shared memory lets go of what a
-// reduce_scatter reads when it is issued: others have their blocks then, and its own is where the sum will be.
+// the CPU, of equal type and size on all members; blocks are along dimension 0. What is sent may change or lose its memory
+// as soon as it is issued. Shared memory lets go of what a reduce_scatter reads when it is issued: others have their
+// blocks then, and its own is where the sum will be.
 //
 // While a wait blocks, the rank's position says what for (the Pending's label and the current instruction), so that the
 // launcher can tell a deadlock; and kind, type and sizes of each operation are compared, so that members that disagree
