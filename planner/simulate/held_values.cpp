@@ -112,19 +112,22 @@ void HeldValues::hold_from_replay(const Segment& s) {
   }
 }
 
-std::map<PieceId, HeldValues::EndedLeaves> HeldValues::leaves_ended() const {
-  std::map<PieceId, EndedLeaves> out;
+std::map<PieceId, HeldValues::EndedSlots> HeldValues::slots_ended() const {
+  std::map<PieceId, EndedSlots> out;
   for (const Segment& s : program_.segments)
     for (const Instruction& i : s.instructions) {
       if (i.code != Code::compute && i.code != Code::replay) continue;
       const std::vector<ProgramValueId>& ended = ended_by(i.piece);
-      for (std::size_t k = 0; k < i.in.size(); ++k) {
-        if (std::find(ended.begin(), ended.end(), i.in[k]) == ended.end()) continue;
-        if (runs_for(program_, s, i.in[k]) == 1)
-          out[i.piece].each.push_back(static_cast<int>(k));
-        else if (program_.values[at(i.in[k])].indexed.empty())
-          out[i.piece].last.push_back(static_cast<int>(k));
-      }
+      const auto take = [&](ProgramValueId v, int slot) {
+        if (std::find(ended.begin(), ended.end(), v) == ended.end()) return;
+        if (runs_for(program_, s, v) == 1)
+          out[i.piece].each.push_back(slot);
+        else if (program_.values[at(v)].indexed.empty())
+          out[i.piece].last.push_back(slot);
+      };
+      for (std::size_t k = 0; k < i.in.size(); ++k) take(i.in[k], static_cast<int>(k));
+      const std::vector<int>& results = program_.pieces[at(i.piece)].outputs;
+      for (std::size_t k = 0; k < results.size(); ++k) take(i.out[k], results[k]);
     }
   return out;
 }

@@ -26,12 +26,12 @@ class HeldValues {
   const std::vector<ProgramValueId>& ended_by(PieceId p) const { return of(ended_, p); }
   const std::vector<ProgramValueId>& taken_away_by(PieceId p) const { return of(away_, p); }
   const std::vector<ProgramValueId>& brought_back_by(PieceId p) const { return of(back_, p); }
-  // Of the values that a piece's backward ends, positions among its leaves: of those for which it runs once, and of those that
-  // all runs of a step read, which its last one ends.
-  struct EndedLeaves {
+  // Slots of a piece (leaves and results) whose values its backward ends: of those for which it runs once, and of those that all
+  // runs of a step read, which its last one ends.
+  struct EndedSlots {
     std::vector<int> each, last;
   };
-  std::map<PieceId, EndedLeaves> leaves_ended() const;
+  std::map<PieceId, EndedSlots> slots_ended() const;
 
  private:
   using Values = std::map<PieceId, std::vector<ProgramValueId>>;

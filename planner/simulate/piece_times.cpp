@@ -32,17 +32,17 @@ PieceTimes::PieceTimes(const Graph& graph, const Program& program, const Cluster
 
 const PieceTime& PieceTimes::of(PieceId p) const { return *pieces_[at(p)]; }
 
-void PieceTimes::end_with_backward(PieceId id, HeldValues::EndedLeaves leaves) {
-  const auto [known, fresh] = ended_.try_emplace({pieces_[at(id)], leaves.each, leaves.last}, *pieces_[at(id)]);
+void PieceTimes::end_with_backward(PieceId id, HeldValues::EndedSlots ended) {
+  const auto [known, fresh] = ended_.try_emplace({pieces_[at(id)], ended.each, ended.last}, *pieces_[at(id)]);
   PieceTime& t = known->second;
   pieces_[at(id)] = &t;
   if (!fresh) return;
   const Piece& p = program_.pieces[at(id)];
   const std::vector<Bytes> slots = slot_bytes(graph_, program_, p);
-  if (!leaves.each.empty()) t.memory = working_set(graph_, p, slots, leaves.each);
-  if (leaves.last.empty()) return;
-  leaves.last.insert(leaves.last.end(), leaves.each.begin(), leaves.each.end());
-  t.memory_of_last = working_set(graph_, p, slots, leaves.last);
+  if (!ended.each.empty()) t.memory = working_set(graph_, p, slots, ended.each);
+  if (ended.last.empty()) return;
+  ended.last.insert(ended.last.end(), ended.each.begin(), ended.each.end());
+  t.memory_of_last = working_set(graph_, p, slots, ended.last);
 }
 
 double PieceTimes::seen(const PieceOp& o) {

@@ -36,9 +36,9 @@ class PieceTimes {
 
   const PieceTime& of(PieceId) const;
 
-  // These leaves of a piece end with its backward. (Parameters that were gathered for it, say: autograd alone holds them when its
+  // These slots of a piece end with its backward. (Parameters that were gathered for it, say: autograd alone holds them when its
   // backward begins, or when its last one does.)
-  void end_with_backward(PieceId, HeldValues::EndedLeaves);
+  void end_with_backward(PieceId, HeldValues::EndedSlots);
 
  private:
   const PieceTime& time_of(PieceId, int kind, PlaceId);
@@ -55,7 +55,7 @@ class PieceTimes {
   std::vector<char> parameter_;                                  // by tensor
   std::map<std::pair<int, std::vector<int>>, PieceTime> times_;  // by kind of piece and those of its devices
   std::map<std::tuple<const PieceTime*, std::vector<int>, std::vector<int>>, PieceTime>
-      ended_;  // … and leaves that end
+      ended_;  // … and slots that end
   std::map<std::pair<std::vector<ClassId>, std::vector<std::tuple<int, int, Digit>>>, double>
       seen_;  // by factors and cuts
   std::vector<const PieceTime*> pieces_;

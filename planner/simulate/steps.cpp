@@ -36,7 +36,7 @@ class Maker {
     pieces_.emplace(graph_, program_, cluster_, options_.costs, kinds_);
     find_waits();
     held_.emplace(graph_, program_, [this](PieceId p) -> const WorkingSet& { return pieces_->of(p).memory; });
-    for (const auto& [id, leaves] : held_->leaves_ended()) pieces_->end_with_backward(id, leaves);
+    for (const auto& [id, slots] : held_->slots_ended()) pieces_->end_with_backward(id, slots);
     share_gradients();
     for (const Segment& s : program_.segments) {
       SegmentSteps out;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "engine/graph/arguments.h"
 #include "planner/cost/operator_class.h"
 #include "planner/cost/operator_memory.h"
 #include "planner/simulate/einsum_groups.h"
@@ -141,11 +142,11 @@ class Follower {
   bool hand_on(const PieceOp& o, const Op& op, const std::optional<Order>& own,
                std::vector<std::optional<Order>>& given) const {
     const bool along = spreads_gradient(graph_, o.op);
-    if (!along && graph_.node(o.op).target != "aten::add.Tensor") return false;
+    if (!along && !hands_gradient_on(graph_, o.op, 0)) return false;
     if (!along && !own) return true;
     const Order comes = own ? *own : in_order(o, op.outputs[0]);
     for (std::size_t i = 0; i < o.inputs.size(); ++i)
-      if (along || elements(o, op.inputs[i]) == elements(o, op.outputs[0]))
+      if (along || (hands_gradient_on(graph_, o.op, i) && elements(o, op.inputs[i]) == elements(o, op.outputs[0])))
         given[at(o.inputs[i])] = through(o, op.outputs[0], comes, op.inputs[i], in_order(o, op.inputs[i]));
     return true;
   }
@@ -296,6 +297,17 @@ bool spreads_gradient(const Graph& graph, OpId op) {
   const Op& o = graph.ops[at(op)];
   const auto type = [&](const Operand& operand) { return graph.model->values[at(operand.tensor)].dtype; };
   return graph.node(op).target == "aten::sum.dim_IntList" && type(o.inputs[0]) == type(o.outputs[0]);
+}
+
+bool hands_gradient_on(const Graph& graph, OpId op, std::size_t operand) {
+  const Node& node = graph.node(op);
+  const Op& o = graph.ops[at(op)];
+  if (operand >= o.inputs.size()) return false;
+  const auto type = [&](const Operand& of) { return graph.model->values[at(of.tensor)].dtype; };
+  if (type(o.inputs[operand]) != type(o.outputs[0])) return false;
+  const bool minuend = node.target == "aten::sub.Tensor" || node.target == "aten::sub.Scalar";
+  if (operand > 0) return node.target == "aten::add.Tensor" && number_argument(node, "alpha").value_or(1) == 1;
+  return minuend || node.target == "aten::add.Tensor" || node.target == "aten::add.Scalar";
 }
 
 StorageRoots storage_roots(const Graph& graph, const Piece& piece) { return Follower(graph, piece).follow(); }

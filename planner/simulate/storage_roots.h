@@ -34,6 +34,8 @@ struct StorageRoots {
 
 // Whether it is a sum along dimensions, of which each element of the operand has the gradient of a sum: a view, of no bytes.
 bool spreads_gradient(const Graph&, OpId);
+// Whether an operand of as many elements as the result has the result's gradient itself: of sums, and of what is subtracted from.
+bool hands_gradient_on(const Graph&, OpId, std::size_t operand);
 
 StorageRoots storage_roots(const Graph&, const Piece&);
 

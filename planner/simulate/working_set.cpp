@@ -19,19 +19,19 @@ struct Reader {
   std::vector<int> gradient;            // slot -> slot whose gradient its own is a view of
   std::vector<char> held;               // root: a leaf or an output, held by a value of the Program
   std::vector<char> saved;              // root: some backward reads it
-  std::vector<char> ending;             // root: a leaf that autograd alone holds
+  std::vector<char> ending;             // root: of a leaf or a result that autograd alone holds
   std::vector<std::vector<int>> saves;  // by operator: slots
   std::vector<std::int64_t> aside;      // kept beside its operands and results
   std::vector<char> puts_in_order;      // by operator: StorageRoots::puts_in_order
 
-  Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s, const std::vector<int>& leaves)
+  Reader(const Graph& g, const Piece& p, const std::vector<Bytes>& s, const std::vector<int>& ended)
       : graph(g), piece(p), slots(s), ending(p.slots.size(), 0) {
-    for (const int leaf : leaves) ending[at(leaf)] = 1;
     const std::size_t n = piece.slots.size();
     StorageRoots roots = storage_roots(graph, piece);
     root = std::move(roots.storage);
     gradient = std::move(roots.gradient);
     puts_in_order = std::move(roots.puts_in_order);
+    for (const int slot : ended) ending[at(root[at(slot)])] = 1;
     held.assign(n, 0);
     saved.assign(n, 0);
     for (int i = 0; i < piece.leaves; ++i) held[at(i)] = 1;
@@ -226,11 +226,11 @@ class BackwardWalk {
   }
 
   // The tensor that an operand gets as its gradient, if that is not made for it.
-  int handed_on(const PieceOp& o, int slot) const {
-    const int root = r_.gradient[at(slot)];
+  int handed_on(const PieceOp& o, std::size_t input) const {
+    const int slot = o.inputs[input], root = r_.gradient[at(slot)];
     const Gradient& own = gradient_[at(r_.gradient[at(o.first_output)])];
     const bool along = spreads_gradient(r_.graph, o.op);
-    const bool sum = r_.graph.node(o.op).target == "aten::add.Tensor" && r_.bytes(root) == r_.bytes(o.first_output);
+    const bool sum = hands_gradient_on(r_.graph, o.op, input) && r_.bytes(root) == r_.bytes(o.first_output);
     const bool whole = r_.bytes(root) == r_.bytes(slot), leaf = root < r_.piece.leaves;
     return (sum && !(own.spread && leaf)) || (along && whole && !leaf) ? own.tensor : -1;
   }
@@ -294,7 +294,7 @@ class BackwardWalk {
       return 0;
     }
     const bool whole = r_.bytes(slot) == bytes;  // else what comes through a view is put in a tensor of zeros
-    const int through = whole ? slot : root, handed = handed_on(o, slot);
+    const int through = whole ? slot : root, handed = handed_on(o, input);
     Gradient& own = gradient_[at(root)];
     if (own.tensor < 0) {
       own.through = through;

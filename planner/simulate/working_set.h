@@ -45,8 +45,8 @@ struct WorkingSet {
   std::vector<int> saved_outputs;  // positions in Piece::outputs, ascending
 };
 
-// `ending`: leaves that nothing but autograd holds when backward begins (parameters that were gathered for it, say): they go as
-// what else it keeps, but are no part of `kept`.
+// `ending`: slots of leaves and results that nothing but autograd holds when backward begins (parameters that were gathered for
+// it, results that were sent): they go as what else it keeps, but are no part of `kept`.
 WorkingSet working_set(const Graph&, const Piece&, const std::vector<Bytes>& slots,
                        const std::vector<int>& ending = {});
 

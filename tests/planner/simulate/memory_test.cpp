@@ -217,8 +217,12 @@ TEST_CASE_METHOD(Chain, "the gradients of a sum's operands are that of the sum")
   program.pieces[0].ops[1].inputs.push_back(0);
   graph.ops[1].inputs.push_back(graph.ops[0].inputs[0]);
   CHECK(working().inputs.left == 8000);  // of a1 and a2
-  model->nodes[1].target = "aten::add.Tensor";
-  CHECK(working().inputs.left == 4000);
+  for (const char* target : {"aten::add.Tensor", "aten::sub.Tensor"}) {  // of a difference, of what is subtracted from
+    model->nodes[1].target = target;
+    CHECK(working().inputs.left == 4000);
+  }
+  model->nodes[1].target = "aten::rsub.Scalar";
+  CHECK(working().inputs.left == 8000);
 }
 
 TEST_CASE_METHOD(Chain, "a view has the storage of what it views") {
