@@ -26,12 +26,18 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end();
 }
 
-// What of an argument may name a file: the whole, each of a list, what a link names; of a cluster with changes, the cluster too.
+// What of an argument may name a file: the whole, each of several, what a link names; of a cluster with changes, the cluster too.
+// What may be something else is no file where a folder has its name.
 std::vector<std::string> names_in(const session::ArgumentInfo& a, const std::string& value) {
   using Kind = session::ArgumentInfo::Kind;
   std::vector<std::string> out;
-  if (a.kind == Kind::path || a.kind == Kind::word) out = {value};
-  if (a.kind == Kind::list) out = split(value, '\n');
+  if (a.kind == Kind::path || a.kind == Kind::source) out = {value};
+  if (a.kind == Kind::sources) out = split(value, '\n');
+  const auto folder = [](const std::string& name) {
+    std::error_code ec;
+    return name.find('/') == std::string::npos && fs::is_directory(name, ec);
+  };
+  if (a.kind != Kind::path) std::erase_if(out, folder);
   if (std::string_view(a.name) == "link")
     if (const Result<session::Link> link = session::parse_link(value); link.value) out = session::files_in(*link.value);
   for (std::size_t k = 0, count = out.size(); k < count; ++k)

@@ -22,10 +22,12 @@ const char* name_of(session::ArgumentInfo::Kind k) {
     case Kind::seen:
       return "seen";
     case Kind::word:
+    case Kind::source:
       return "word";
     case Kind::rest:
       return "rest";
     case Kind::list:
+    case Kind::sources:
       return "list";
   }
   return "";

@@ -17,7 +17,7 @@ const std::vector<CommandInfo>& list() {
       {"open", "Open…", "File", "Ctrl+O",
        {{"model", Kind::path, false, false, "a .pt2 file, or a model of the workspace"},
         {"plan", Kind::path, false, false, "a plan script, or a plan of the workspace"},
-        {"cluster", Kind::word, false, false, "a preset, a file, or one of the workspace"},
+        {"cluster", Kind::source, false, false, "a preset, a file, or one of the workspace"},
         {"link", Kind::text, false, false, "instead of these: as the panel `link` gives it"}},
        "Opens a document: a model, with a plan or without, or what a link names. The other documents stay open."},
       {"document", "Go to document", "View", "", {{"number", Kind::number, true, true, "as the panel `documents` counts them"}},
@@ -28,7 +28,7 @@ const std::vector<CommandInfo>& list() {
        {{"path", Kind::path, false, true, "where; by default where it was opened", false},
         {"overwrite", Kind::word, false, false, "yes: also a file that another program has changed", false}},
        "Writes the plan's text to its file."},
-      {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::word, true, true, "a preset, a file, or one of the workspace"}},
+      {"cluster", "Choose cluster", "Plan", "", {{"name", Kind::source, true, true, "a preset, a file, or one of the workspace"}},
        "Plans for another cluster; while nothing is open, the next model is planned for it."},
       {"set_cluster", "Change cluster", "Plan", "",
        {{"field", Kind::word, true, true, "as the panel `cluster` names them: levels.0.latency_us"},
@@ -152,7 +152,7 @@ const std::vector<CommandInfo>& list() {
         {"join", Kind::path, false, false, "a file through which ranks of another launcher join"}},
        "Runs the plan on processes, one a device, and compares every tensor with one device. A draft is kept first."},
       {"compare", "Compare with", "Plan", "",
-       {{"plans", Kind::list, true, true, "files, plans or versions of the workspace, run:N, candidate:N of the planner, Chrome traces (FILE.json)"},
+       {{"plans", Kind::sources, true, true, "files, plans or versions of the workspace, run:N, candidate:N of the planner, Chrome traces (FILE.json)"},
         {"base", Kind::path, false, false, "another one of these in place of the draft"}},
        "Puts plans, runs and traces beside the draft, with what differs and what that costs."},
       {"align", "Align compared timelines", "View", "",
@@ -290,7 +290,7 @@ const std::vector<CommandInfo>& list() {
       {"dismiss", "Clear messages", "View", "", {}, "Clears the messages of opening, saving and the workspace."},
       {"prefer", "Choose a preference", "Edit", "",
        {{"name", Kind::word, true, true, "as the panel `preferences` has it"},
-        {"value", Kind::word, true, true, "one of those that it can have; of the cluster, a preset or a file"}},
+        {"value", Kind::source, true, true, "one of those that it can have; of the cluster, a preset or a file"}},
        "Chooses something once for every document: colours, scale, the cluster of new documents."},
       {"go", "Go to panel or picture", "", "",
        {{"panel", Kind::word, false, true, "as `show` takes it: operator"},
@@ -392,7 +392,7 @@ Result<Invocation> parse_begun(std::string_view line) {
   for (std::size_t i = 1; i < words->size(); ++i) {
     const std::string& word = (*words)[i];
     const auto named = [&](const ArgumentInfo& a) { return equals[i] != std::string::npos && word.compare(0, equals[i], a.name) == 0; };
-    const auto free = [&](const ArgumentInfo& a) { return a.positional && (!out.has(a.name) || a.kind == Kind::list); };
+    const auto free = [&](const ArgumentInfo& a) { return a.positional && (!out.has(a.name) || a.several()); };
     auto a = std::find_if(c->arguments.begin(), c->arguments.end(), named);
     const bool by_name = a != c->arguments.end();
     if (!by_name) a = std::find_if(c->arguments.begin(), c->arguments.end(), free);
@@ -407,7 +407,7 @@ Result<Invocation> parse_begun(std::string_view line) {
     }
     const bool number = a->kind == Kind::number || a->kind == Kind::line || a->kind == Kind::seen;
     if (number && !number_of(value)) return no_number(out.id, a->name, value);
-    if (a->kind == Kind::list && out.has(a->name))
+    if (a->several() && out.has(a->name))
       out.arguments[a->name] += "\n" + value;
     else
       out.arguments[a->name] = value;

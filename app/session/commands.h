@@ -19,16 +19,18 @@ namespace planscope::session {
 
 struct ArgumentInfo {
   const char* name;
-  // path: a file. word: a name, of a few or of something in the workspace, which may be a file too where `about` says so.
+  // path: a file. word: a name, of a few or of something in the workspace. source: one that may be a file too.
   // rest: all the words from here to the end, behind the argument's name as a word: `split out by tensor, data`.
-  // list: every further word; they are joined by line breaks.
+  // list, sources: every further word, or source; they are joined by line breaks.
   // line: the number of a line of the plan. seen: that of the text in which lines are counted (seen.h), which a surface
   // says by itself.
-  enum class Kind { text, path, number, word, rest, list, line, seen } kind;
+  enum class Kind { text, path, number, word, source, rest, list, sources, line, seen } kind;
   bool required;
   bool positional;  // may be written without its name and `=`
   const char* about;
   bool asked = true;  // false: of an optional one, that nobody is asked for it before the command runs
+
+  bool several() const { return kind == Kind::list || kind == Kind::sources; }
 };
 
 struct CommandInfo {

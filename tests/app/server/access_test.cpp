@@ -140,6 +140,12 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   CHECK_FALSE(rules.check({"prefer", {{"name", "cluster"}, {"value", secret}}}).ok());
   CHECK_FALSE(rules.check({"prefer", {{"name", "cluster"}, {"value", secret + ":device.launch_us=1"}}}).ok());
   CHECK(rules.check({"delete", {{"kind", "run"}, {"number", "3"}}}).ok());
+  // What may be a name is no file where a folder is called so: `app` and `planner` are, where the program runs.
+  CHECK(rules.check({"split", {{"factor", "app"}, {"out", "by planner"}}}).ok());
+  CHECK(rules.check({"export", {{"what", "planner"}, {"path", served.file("x.csv")}}}).ok());
+  CHECK(rules.check({"cluster", {{"name", "planner"}}}).ok());
+  CHECK(rules.check({"compare", {{"plans", "app\nrun:1"}}}).ok());
+  CHECK_FALSE(rules.check({"cluster", {{"name", served.path() + "/../secret"}}}).ok());
   CHECK_FALSE(rules.check({"export", {{"what", "graph"}, {"path", elsewhere.file("x.svg")}}}).ok());
   CHECK(can_open(FileRules({served.path()}, {secret}), secret));
   const std::string said = to_string(rules.check({"open", {{"model", "/etc/passwd"}}}).diagnostics);
