@@ -36,7 +36,7 @@ class Widening {
     for (NamedArgument& a : n->arguments)
       if (Tensor* t = std::get_if<Tensor>(&a.value); t && t->id >= 0) {
         t->id = widened(t->id);
-        if (bytes(t->id) > bytes(v)) value(v).dtype = value(t->id).dtype;
+        if (is_floating(value(t->id).dtype) && bytes(t->id) > bytes(v)) value(v).dtype = value(t->id).dtype;
       }
     return v;
   }
