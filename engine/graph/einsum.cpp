@@ -27,7 +27,7 @@ std::optional<std::string> spelled(std::string text, std::size_t rank) {
 
 }  // namespace
 
-std::optional<Equation> parse_equation(std::string text, const std::vector<std::size_t>& ranks) {
+std::optional<Equation> parse_equation(std::string text, const std::vector<std::size_t>& ranks, bool diagonals) {
   std::erase(text, ' ');
   Equation e;
   const std::size_t arrow = text.find("->");
@@ -48,7 +48,8 @@ std::optional<Equation> parse_equation(std::string text, const std::vector<std::
   for (const std::string& o : e.operands)
     for (const char letter : o) {
       const bool digit = letter >= '0' && letter <= '9';
-      if ((!is_letter(letter) && !digit) || std::count(o.begin(), o.end(), letter) > 1) return std::nullopt;
+      if (!is_letter(letter) && !digit) return std::nullopt;
+      if (!diagonals && std::count(o.begin(), o.end(), letter) > 1) return std::nullopt;
       ++seen[letter];
     }
   if (arrow != std::string::npos) {

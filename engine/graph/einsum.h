@@ -13,7 +13,8 @@ struct Equation {
   std::string result;
 };
 
-// `ranks`: of the operands. Nothing: a letter twice in one operand (a diagonal), or no equation for these operands.
-std::optional<Equation> parse_equation(std::string text, const std::vector<std::size_t>& ranks);
+// `ranks`: of the operands. Nothing: no equation for these operands, or a letter twice in one of them (a diagonal), unless
+// `diagonals` are asked for.
+std::optional<Equation> parse_equation(std::string text, const std::vector<std::size_t>& ranks, bool diagonals = false);
 
 }  // namespace planscope

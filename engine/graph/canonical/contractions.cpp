@@ -1,11 +1,12 @@
 // tensordot and inner are equations of einsum, whose rule is the equation; an einsum of three operands or more is one of
 // two operands after the other, in the order in which PyTorch computes it: that of its path, else from left to right. A letter
 // that is neither in the result nor in another operand is summed before, as PyTorch does; of one operand no more is left than
-// a sum and a permutation.
+// a sum and a permutation. A letter twice in one operand is its diagonal.
 //
 //   tensordot([a, b, c], [c, b, d], dims 1 2, 1 0) = einsum("abc,cbd->ad")
 //   einsum("bi,ij,bj->b", x, w, y) = einsum("bj,bj->b", einsum("bi,ij->bj", x, w), y)
 //   einsum("bij,bk->bk", x, y) = einsum("b,bk->bk", sum(x, [1, 2]), y)
+//   einsum("bii,ij->bj", x, y) = einsum("bi,ij->bj", diagonal(x, 1, 2), y)
 #include <algorithm>
 #include <map>
 
@@ -74,6 +75,30 @@ void give_letters_to_dots(Equation& e) {
 }
 
 bool has(const std::string& letters, char c) { return letters.find(c) != std::string::npos; }
+
+// The operand with each letter once: the diagonal of two dimensions comes last.
+Factor diagonals(Rewriter& rewriter, const Node& node, Factor f) {
+  for (std::size_t a = 0; a < f.letters.size(); ++a) {
+    const std::size_t b = f.letters.find(f.letters[a], a + 1);
+    if (b == std::string::npos) continue;
+    const Value value = rewriter.value(f.id);
+    std::vector<std::int64_t> sizes = value.sizes;
+    sizes.push_back(sizes[a]);
+    f.letters += f.letters[a];
+    for (const std::size_t d : {b, a}) {
+      sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(d));
+      f.letters.erase(d, 1);
+    }
+    f.id = rewriter.emit(node, "aten::diagonal",
+                         {{"self", Tensor{f.id}},
+                          {"offset", std::int64_t{0}},
+                          {"dim1", static_cast<std::int64_t>(a)},
+                          {"dim2", static_cast<std::int64_t>(b)}},
+                         value.dtype, sizes);
+    return diagonals(rewriter, node, std::move(f));
+  }
+  return f;
+}
 
 // Dimensions of at least `least` elements whose letters are not among those read elsewhere.
 std::vector<std::int64_t> alone(const Rewriter& rewriter, const Factor& f, const std::string& read, std::int64_t least) {
@@ -147,13 +172,15 @@ bool in_pairs(Rewriter& rewriter, const Node& node) {
   if (!text || !tensors || tensors->empty() || node.outputs.size() != 1 || node.outputs[0] < 0) return false;
   std::vector<std::size_t> ranks;
   for (const Tensor& t : *tensors) ranks.push_back(rewriter.value(t.id).sizes.size());
-  std::optional<Equation> e = parse_equation(*text, ranks);
+  const bool plain = parse_equation(*text, ranks).has_value();
+  std::optional<Equation> e = parse_equation(*text, ranks, true);
   if (!e) return false;
   give_letters_to_dots(*e);
   std::vector<Factor> left;
-  for (std::size_t i = 0; i < tensors->size(); ++i) left.push_back({(*tensors)[i].id, e->operands[i]});
+  for (std::size_t i = 0; i < tensors->size(); ++i)
+    left.push_back(diagonals(rewriter, node, {(*tensors)[i].id, e->operands[i]}));
   if (left.size() == 1) return of_one(rewriter, node, left[0], e->result);
-  if (left.size() == 2 && alone(rewriter, left[0], e->result + left[1].letters, 2).empty() &&
+  if (plain && left.size() == 2 && alone(rewriter, left[0], e->result + left[1].letters, 2).empty() &&
       alone(rewriter, left[1], e->result + left[0].letters, 2).empty())
     return false;
   const auto* given = ints_argument(node, "path");
