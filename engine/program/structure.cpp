@@ -332,7 +332,8 @@ class Checker {
     need(in_or_none(i.statement, p_.statements.size()), "a statement does not exist");
     const bool sums = i.code == Code::issue || i.code == Code::local || i.code == Code::add || i.code == Code::wait ||
                       i.code == Code::free;
-    need(!i.last || sums, name + " cannot wait for the last run of its segment");
+    const bool writes = i.code == Code::write;  // every run may have what is written: each has the same
+    need(!i.last || sums || writes, name + " cannot wait for the last run of its segment");
     const bool gaps = i.code == Code::backward;  // gradients that are not there or not wanted
     for (const auto* list : {&i.in, &i.out})
       for (const ProgramValueId v : *list)
@@ -341,7 +342,7 @@ class Checker {
     if (!found_.empty()) return;
     for (const auto* list : {&i.in, &i.out})
       for (const ProgramValueId v : *list)
-        need(!i.last || at(p_.values, v).indexed.empty(), name + " of the last run names a value that each run has");
+        need(!i.last || writes || at(p_.values, v).indexed.empty(), name + " of the last run names a value that each run has");
     if (i.code == Code::offload || i.code == Code::restore)
       need((i.piece >= 0) != (i.in.size() + i.out.size() == 1), name + " moves what a piece keeps or one value");
     if (a.piece && a.most_out > 0 && i.code != Code::restore) {

@@ -61,7 +61,8 @@ class Buffers {
       return ledger_.fail(FailureKind::update, here, v.tensor, "what a buffer is after the step", "another value");
     if (layout != Layout{})
       return ledger_.fail(FailureKind::update, here, v.tensor, "the whole of it", ledger_.layout(layout, v.tensor));
-    if (!v.indexed.empty() || !s.free_axes.empty() || !same_place(p_, v.place, s.place))
+    const bool once = i.last || (v.indexed.empty() && s.free_axes.empty());
+    if (!once || !same_place(p_, v.place, s.place))
       return ledger_.fail(FailureKind::update, here, v.tensor, "one write a step where it is",
                           "one at every index, or elsewhere");
     if (!written_.insert({v.tensor, s.place}).second)

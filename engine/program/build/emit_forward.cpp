@@ -38,7 +38,7 @@ void Emitter::forward(SegmentWork& s) {
         break;
       case InstanceKind::write:
         close_piece();
-        push(Code::write, {value_for(x.inputs[0], x.input_layouts[0], "")}, {});
+        push(Code::write, {value_for(x.inputs[0], x.input_layouts[0], "")}, {}).last = !set_.empty();
         break;
     }
   }

@@ -526,6 +526,7 @@ class Instances {
         const LayoutId whole = w_.intern(Layout{});
         const VarId var = source(m.value, id, whole);
         w_.instances[static_cast<std::size_t>(id)].var = var;
+        w_.instances[static_cast<std::size_t>(id)].set = w_.vars[static_cast<std::size_t>(var)].set;
         attach(id, var, {id, 0, whole, -1});
       }
     }

@@ -214,3 +214,31 @@ TEST_CASE("what backward has saved may be a view of an operand only where its op
   REQUIRE(m.value);
   CHECK(first_failure(*m->graph, m->program) == "equivalent");
 }
+
+TEST_CASE("what a buffer becomes is written once, also where each micro-batch computes it") {
+  Model model = testing::read_model_text(
+      "input %0 x: float32[8,4]\nparameter %1 w: float32[4,4]\nbuffer %2 v: float32[4]\n"
+      ":mul#0 %3: float32[4,4] = aten::mul.Tensor(self=%1, other=%2)\n"
+      ":sum#0 %4: float32[4] = aten::sum.dim_IntList(self=%3, dim=[0], keepdim=false, dtype=none)\n"
+      ":linear#0 %5: float32[8,4] = aten::linear(input=%0, weight=%1, bias=none)\n"
+      ":mul#1 %6: float32[8,4] = aten::mul.Tensor(self=%5, other=%4)\n"
+      ":pow#0 %7: float32[8,4] = aten::pow.Tensor_Scalar(self=%6, exponent=2)\n"
+      ":mean#0 %8: float32[] = aten::mean.dim(self=%7, dim=[0, 1], keepdim=false, dtype=none)\nloss %8\n");
+  model.mutations = {{2, 4}};
+  const auto graph = make_graph(std::make_shared<const Model>(std::move(model)));
+  REQUIRE(graph.value);
+  const auto plan = plan::parse_plan("devices 2 as data=2\naxis mb=2\ntrans * batch by mb, data\n", "a.plan");
+  REQUIRE(plan.ok());
+  PresetRequest request;
+  request.devices = 2;
+  Result<Materialized> m = materialize(*graph, *plan.value, *read_cluster("local", request));
+  INFO(to_string(m.diagnostics));
+  REQUIRE(m.value);
+  CHECK(first_failure(*m->graph, m->program) == "equivalent");
+  int writes = 0;
+  for (Segment& s : m->program.segments)
+    for (Instruction& i : s.instructions)
+      if (i.code == Code::write) ++writes, i.last = false;
+  CHECK(writes == 1);
+  CHECK(first_failure(*m->graph, m->program).find("one write a step") != std::string::npos);
+}
