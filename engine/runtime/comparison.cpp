@@ -129,7 +129,10 @@ at::Tensor Comparison::amplified(const ParameterBlock& b, const OptimizerSetting
     return {};
   const at::Tensor gradient = cut(entry->whole, whole_region(graph_, b.tensor), b.region);
   const at::Tensor rounding = b.first_gradient.sub(gradient).abs().max();
-  return rounding.div(gradient.abs().add(optimizer.epsilon)).clamp_max(1).mul(kOrders * steps * optimizer.rate);
+  at::Tensor off = at::zeros_like(gradient);
+  for (int step = 0; step < steps; ++step)  // what a parameter is off by, the next gradient is off by too
+    off = off.add(off.add(rounding).div(gradient.abs().add(optimizer.epsilon)).clamp_max(1), optimizer.rate);
+  return off.mul(kOrders);
 }
 
 void Comparison::parameters(const std::vector<ParameterBlock>& blocks, const OptimizerSettings& optimizer, int steps) {

@@ -6,7 +6,8 @@
 // at the largest gradient (a gradient that is truly zero is rounding alone, in any order another), or, in models with operators
 // whose derivative jumps (relu, max, top-k), a hundredth of a gradient's norm: an operand that is rounded to the other side
 // of a jump takes another way.
-// AdamW divides a gradient by its own size, so a parameter may be off by what that makes of the gradient's rounding.
+// AdamW divides a gradient by its own size, so a parameter may be off by what that makes of the gradient's rounding, and from the
+// second step on of what the parameter is off by: where a gradient is truly zero it is a whole step soon.
 #include "engine/launch/trial_job.h"
 #include "engine/runtime/executor.h"
 #include "engine/runtime/optimizer.h"
