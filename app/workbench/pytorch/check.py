@@ -50,7 +50,7 @@ def check(job):
     module = exported.module(check_guards=False)  # its own state is not touched
     header, differences, notes = record.header, Differences(), []
     check_inputs(exported, record, differences)
-    wide_gradients, values, losses = {}, [], None
+    wide_gradients, wide_losses, values, losses = {}, {}, [], None
     runs = []
     for run in header["runs"]:
         wide = run["precision"] == "float64"
@@ -65,9 +65,12 @@ def check(job):
             if wide and not math.isfinite(b) and (a is None or not math.isfinite(a)):
                 raise Unlike(f"the loss of step {step + 1} is no finite number, here and with PyTorch: nothing can be compared; "
                              "other --inputs or --seed may give one")
-        allowed = max([EXACT] + [ALLOWED.get(p.dtype, 1e-5) for p in program.leaves.values() if not wide])
+        allowed = EXACT if wide else max(ALLOWED.get(t, 1e-5) for t in float_types(exported, program))
+        if wide:
+            wide_losses[run["optimizer"]] = got
+        rounding = max((abs(b - w) / max(abs(w), 1e-30) for b, w in zip(got, wide_losses.get(run["optimizer"], []))), default=0.0)
         for step, (a, b) in enumerate(zip(run["losses"], got)):
-            differences.number("loss", f"{header['loss']['name']} of step {step + 1}", a, b, allowed)
+            differences.number("loss", f"{header['loss']['name']} of step {step + 1}", a, b, max(allowed, 10 * rounding))
         ours = {program.names.ours_to_theirs(n): t for n, t in record.tensors(run["gradients"]).items()}
         floor = allowed_gradients(wide_gradients, gradients, allowed) if not wide else (lambda name, t: EXACT)
         least = 1e-6 * max(abs(v) for v in got)  # below, a gradient is rounding of the loss
@@ -93,6 +96,12 @@ def check(job):
     return answer
 
 
+def float_types(exported, program):
+    """Those that are computed with: of parameters, and of what operators make."""
+    made = [v.dtype for n in exported.graph.nodes for v in tree_flatten(n.meta.get("val"))[0] if isinstance(v, torch.Tensor)]
+    return {t for t in [torch.float32, *made, *(p.dtype for p in program.leaves.values())] if t.is_floating_point}
+
+
 def settled(program, ours, theirs, gradients, optimizer):
     """Updated parameters as they are compared. One that planscope does not train has stayed as it was. AdamW steps by the sign
     of a gradient, however small: where that is rounding of zero, so is the step."""
@@ -112,7 +121,7 @@ def one_name(program, tensors):
 
 
 def allowed_gradients(wide, own, least):
-    """A gradient in the model's types may be as far off as ten times what PyTorch's own rounding comes to there."""
+    """A gradient in the model's types may be as far off as ten times what PyTorch's own rounding comes to there (a loss too)."""
     scale = scales(wide)
     rounding = {n: distance(own[n], wide[n], scale[n]) for n in own if n in wide}
     most = max(rounding.values(), default=0.0)
