@@ -567,6 +567,23 @@ add("wide_experts", lambda s, t: sq(torch.einsum("besd,bse->bsd", torch.einsum("
     lambda: x(4, 32, 64), l=lambda: lin(64, 64), gate=lambda: lin(64, 4), up=lambda: nn.Parameter(torch.randn(4, 64, 48) / 8), down=lambda: nn.Parameter(torch.randn(4, 48, 64) / 8))
 add("wide_batch_norm_bfloat16", lambda s, a: sq(s.m(a.bfloat16()).float()), lambda: x(16, 32, 64), m=lambda: nn.BatchNorm1d(32).bfloat16())
 
+# Diagonals within an equation.
+add("einsum_diagonal_product", lambda s, a: sq(torch.einsum("bii,ij->bj", s.l(a).view(4, 4, 4), s.w)), x, l=lin, w=lambda: nn.Parameter(torch.randn(4, 7)))
+add("einsum_diagonal_batch", lambda s, a: sq(torch.einsum("iij,jk->ik", s.l(a).view(4, 4, 4), s.w)), x, l=lin, w=lambda: nn.Parameter(torch.randn(4, 7)))
+add("einsum_trace", lambda s, a: sq(torch.einsum("bii->b", s.l(a).view(4, 4, 4))), x, l=lin)
+add("einsum_diagonal_scaled", lambda s, a: sq(torch.einsum("bii,bi->b", s.l(a).view(4, 4, 4), a[:, :4])), x, l=lin)
+
+# Losses with terms of whole numbers, of nearly nothing, and of a type of their own.
+add("loss_and_count", lambda s, a: sq(s.l(a)) + 0.01 * (a > 0).sum(), x, l=lin)
+add("loss_and_counter", lambda s, a: sq(s.l(a)) + s.n * 1e-3, x, l=lin, n=lambda: torch.zeros((), dtype=torch.int64))
+add("loss_less_half", lambda s, a: sq(s.l(a)) - s.n * 0.5, x, l=lin, n=lambda: torch.tensor(3))
+add("loss_and_mean_count", lambda s, a: sq(s.l(a)) + torch.arange(3).sum().div(100), x, l=lin)
+add("loss_of_sure_classes", lambda s, a: F.cross_entropy(s.l(a) + 40 * F.one_hot(torch.arange(4), 16), torch.arange(4)), x, l=lin)
+add("loss_contrastive", lambda s, a: F.cross_entropy(F.normalize(s.l(a), dim=1) @ F.normalize(a, dim=1).T / 0.05, torch.arange(4)), x,
+    l=lambda: nn.Linear(16, 16))
+add("loss_of_float16", lambda s, a: F.cross_entropy(s.l(a).half(), torch.arange(4)), x, l=lin)
+add("loss_of_bfloat16", lambda s, a: F.cross_entropy(s.l(a).bfloat16(), torch.arange(4)), x, l=lin)
+
 # What is known to differ, and why; a module that does not differ any more is told, and belongs out of here.
 KNOWN = {}
 
