@@ -306,6 +306,28 @@ TEST_CASE("a search that is stopped before it has found anything says what it ha
   CHECK(panel(s, "jobs")["rows"][0]["state"] != "running");
 }
 
+TEST_CASE("a search that is cancelled keeps the best that it has") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x16"});
+  must(s, "open model=sample_models/llama3_8b.pt2");
+  must(s, "plan whole batch=256");
+  while (panel(s, "planner").value("progress", Json::array()).empty() && panel(s, "jobs")["rows"][0]["state"] == "running")
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const bool stopped = run(s, "cancel 1").ok();  // else it has ended by itself
+  s.wait();
+  CHECK_FALSE(run(s, "cancel 1").ok());
+  CHECK(panel(s, "jobs")["rows"][0]["state"] == (stopped ? "cancelled" : "done"));
+  REQUIRE_FALSE(panel(s, "planner")["candidates"].empty());
+  must(s, "accept");
+  s.wait();
+  CHECK(chips(s)["verdict"] == "equivalent");
+  CHECK(chips(s)["step_us"] == panel(s, "planner")["candidates"][0]["step_us"]);
+  must(s, "keep");
+  s.wait();
+  REQUIRE(panel(s, "history")["nodes"].size() == 1);
+  CHECK(panel(s, "history")["nodes"][0]["step_us"] == chips(s)["step_us"]);
+}
+
 TEST_CASE("memory rows are judged, and open plans are shown as open") {
   const Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
