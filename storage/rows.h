@@ -29,6 +29,7 @@ struct PlanRow {
   std::string name = {};
   std::string text = {};
   std::int64_t created_us = 0;
+  std::string path = {};  // of the file that it was kept of; empty: of none, or that is not known
   bool operator==(const PlanRow&) const = default;
 };
 
@@ -107,8 +108,8 @@ struct ProfiledDevice {
   bool operator==(const ProfiledDevice&) const = default;
 };
 
-// What a person can name, note and delete. A plan is all versions of one name on one model, and is meant by any of them; a profile is
-// all that was measured on a device, and is meant by the first of its rows.
+// What a person can name, note and delete. A plan is all versions of one name on one model that were edited from one another, and
+// is meant by any of them; a profile is all that was measured on a device, and is meant by the first of its rows.
 enum class EntryKind { model, plan, version, run, cluster, profile };
 std::string_view to_string(EntryKind);
 std::optional<EntryKind> entry_kind(std::string_view name);

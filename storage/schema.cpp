@@ -107,6 +107,39 @@ CREATE TABLE labels(
     {5, "what a draft's file held when the draft began from it", R"sql(
 ALTER TABLE drafts ADD COLUMN saved TEXT;  -- NULL: there was no file
 )sql"},
+    // What another program has open by its number must not become something else. Foreign keys are not enforced here.
+    {6, "the number of a deleted plan or run is never given to another one; a plan has the file that it was kept of", R"sql(
+CREATE TABLE new_plans(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  model INTEGER REFERENCES models(id),
+  parent INTEGER REFERENCES plans(id) CHECK(parent < id),  -- the plan that this one was edited from
+  name TEXT NOT NULL,
+  text TEXT NOT NULL,
+  created_us INTEGER NOT NULL,
+  path TEXT NOT NULL DEFAULT ''          -- of the file that it was kept of; empty: of none, or that is not known
+) STRICT;
+INSERT INTO new_plans SELECT id, model, iif(parent < id, parent, NULL), name, text, created_us, '' FROM plans;
+DROP TABLE plans;
+ALTER TABLE new_plans RENAME TO plans;
+CREATE INDEX plans_by_name ON plans(name, id);
+CREATE INDEX plans_by_parent ON plans(parent);
+CREATE TABLE new_runs(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  plan INTEGER NOT NULL REFERENCES plans(id),
+  ranks INTEGER NOT NULL,
+  status TEXT NOT NULL CHECK(status IN ('running', 'done', 'failed', 'interrupted')),
+  process INTEGER NOT NULL,              -- id of the process that runs it, with the last two
+  started_us INTEGER NOT NULL,
+  ended_us INTEGER,
+  result TEXT CHECK(result IS NULL OR json_valid(result)),
+  boot TEXT NOT NULL DEFAULT '',
+  process_start INTEGER NOT NULL DEFAULT 0
+) STRICT;
+INSERT INTO new_runs SELECT id, plan, ranks, status, process, started_us, ended_us, result, boot, process_start FROM runs;
+DROP TABLE runs;
+ALTER TABLE new_runs RENAME TO runs;
+CREATE INDEX runs_by_plan ON runs(plan);
+)sql"},
 };
 
 Result<std::int64_t> scalar(Database& db, const std::string& sql) {

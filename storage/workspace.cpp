@@ -13,7 +13,7 @@ namespace {
 
 ModelRow read_model(const Row& r) { return {r.integer(0), r.text(1), r.text(2), r.text(3), r.text(4), r.integer(5)}; }
 PlanRow read_plan(const Row& r) {
-  return {r.integer(0), r.maybe_integer(1), r.maybe_integer(2), r.text(3), r.text(4), r.integer(5)};
+  return {r.integer(0), r.maybe_integer(1), r.maybe_integer(2), r.text(3), r.text(4), r.integer(5), r.text(6)};
 }
 ClusterRow read_cluster(const Row& r) { return {r.integer(0), r.text(1), r.text(2), r.text(3), r.integer(4)}; }
 PredictionRow read_prediction(const Row& r) {
@@ -25,7 +25,7 @@ VerificationRow read_verification(const Row& r) {
 ProfileRow read_profile(const Row& r) { return {r.integer(0), r.text(1), r.text(2), r.text(3), r.integer(4)}; }
 
 const std::string select_models = "SELECT id, digest, name, path, info, created_us FROM models ";
-const std::string select_plans = "SELECT id, model, parent, name, text, created_us FROM plans ";
+const std::string select_plans = "SELECT id, model, parent, name, text, created_us, path FROM plans ";
 const std::string select_clusters = "SELECT id, digest, name, json, created_us FROM clusters ";
 const std::string select_predictions = "SELECT id, plan, cluster, json, created_us FROM predictions ";
 const std::string select_verifications = "SELECT id, plan, verdict, json, created_us FROM verifications ";
@@ -97,9 +97,11 @@ Result<Workspace> Workspace::open(const std::string& path, const Clock& clock, c
   }
   Result<Database> db = Database::open(path, settings.patience);
   if (!db.ok()) return db.diagnostics;
-  // The order matters: nothing is written to a file before it is known to be ours.
-  if (Result<Done> r = db->execute("PRAGMA foreign_keys = ON"); !r.ok()) return r.diagnostics;
+  // The order matters: nothing is written to a file before it is known to be ours, and a migration may make a table anew that
+  // others refer to.
+  if (Result<Done> r = db->execute("PRAGMA foreign_keys = OFF"); !r.ok()) return r.diagnostics;
   if (Result<Done> r = migrate(*db, workspace_migrations(), clock); !r.ok()) return r.diagnostics;
+  if (Result<Done> r = db->execute("PRAGMA foreign_keys = ON"); !r.ok()) return r.diagnostics;
   if (Result<Done> r = db->execute("PRAGMA journal_mode = WAL"); !r.ok()) return r.diagnostics;
   if (Result<Done> r = db->execute("PRAGMA synchronous = FULL"); !r.ok()) return r.diagnostics;
   return Workspace(std::move(*db), clock);
@@ -165,8 +167,8 @@ Result<std::vector<DraftRow>> Workspace::drafts() const {
 }
 
 Result<RowId> Workspace::add_plan(const PlanRow& p) {
-  return db_.insert("INSERT INTO plans(model, parent, name, text, created_us) VALUES (?, ?, ?, ?, ?)",
-                    {maybe(p.model), maybe(p.parent), p.name, p.text, clock_->wall_us()});
+  return db_.insert("INSERT INTO plans(model, parent, name, text, created_us, path) VALUES (?, ?, ?, ?, ?, ?)",
+                    {maybe(p.model), maybe(p.parent), p.name, p.text, clock_->wall_us(), p.path});
 }
 
 Result<RowId> Workspace::add_prediction(const PredictionRow& p) {

@@ -132,10 +132,11 @@ Result<Done> Workspace::rename(EntryKind kind, RowId id, const std::string& name
 Result<std::vector<RowId>> Workspace::versions_with(EntryKind kind, RowId id) const {
   if (kind == EntryKind::version) return std::vector<RowId>{id};
   if (kind == EntryKind::plan)
-    return ids(
-        db_,
-        "SELECT v.id FROM plans v JOIN plans p ON p.name = v.name AND p.model IS v.model WHERE p.id = ? ORDER BY v.id",
-        {id});
+    return ids(db_,
+               "WITH RECURSIVE same(id, name, model, parent) AS (SELECT id, name, model, parent FROM plans WHERE id = ? "
+               "UNION SELECT v.id, v.name, v.model, v.parent FROM plans v JOIN same s ON v.name = s.name AND v.model IS s.model "
+               "AND (v.parent = s.id OR v.id = s.parent)) SELECT id FROM same ORDER BY id",
+               {id});
   if (kind == EntryKind::model) return ids(db_, "SELECT id FROM plans WHERE model = ? ORDER BY id", {id});
   return std::vector<RowId>{};
 }

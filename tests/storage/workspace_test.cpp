@@ -186,6 +186,22 @@ TEST_CASE_METHOD(Filled, "a plan is all versions of its name on its model", "[st
   CHECK(good(w.plans()).empty());
 }
 
+TEST_CASE_METHOD(Filled, "a plan of the same name that was not edited from another one is another plan", "[storage]") {
+  const RowId same = good(w.add_plan({.model = model, .name = "p", .text = "6"}));
+  CHECK(good(w.goes_with(EntryKind::plan, first)).versions == 3);
+  good(w.remove(EntryKind::plan, same));
+  CHECK(good(w.plans()).size() == 4);
+}
+
+TEST_CASE_METHOD(Filled, "the number of a plan or a run that was deleted is given to no other one", "[storage]") {
+  good(w.remove(EntryKind::version, other));
+  CHECK(good(w.add_plan({.model = model, .name = "q", .text = "4"})) == other + 1);
+  good(w.remove(EntryKind::run, run));
+  CHECK(good(w.start_run(first, 2, {"boot", 77, 5})) == run + 1);
+  CHECK_FALSE(w.add_plan({.model = model, .parent = other, .name = "q", .text = "5"}).ok());
+  CHECK_FALSE(w.add_plan({.model = model, .parent = other + 2, .name = "q", .text = "5"}).ok());  // its own number
+}
+
 TEST_CASE_METHOD(Filled, "names and notes stay with their row until they are empty", "[storage]") {
   good(w.rename(EntryKind::run, run, "cold start"));
   CHECK(good(w.labels()) == std::vector<LabelRow>{{EntryKind::run, run, "cold start", "cold"},
