@@ -16,9 +16,9 @@ constexpr std::size_t kMostMessages = 50, kMostRecent = 12;
 
 Recent recent_of(const Document& d) {
   std::error_code ec;
-  const auto absolute = [&](const std::string& path) { return std::filesystem::absolute(path, ec).string(); };
   const std::string version = d.version ? std::to_string(*d.version) : "";
-  return {absolute(d.model->model->path), d.path.empty() ? version : absolute(d.path), d.cluster};
+  const std::string model = std::filesystem::absolute(d.model->model->path, ec).string();
+  return {model, d.path.empty() ? version : file_of(d), d.cluster};
 }
 
 // Whether it is what the document was before: on another cluster, not kept yet, or another version of its plan.
@@ -121,7 +121,7 @@ void Core::write_again(Document& d) {
     return found == now.end() ? std::nullopt : std::optional(found->second);
   };
   for (const Version& v : *d.versions) {
-    const Result<RowId> row = workspace->add_plan({.model = *model, .parent = number(v.parent), .name = d.name, .text = v.text});
+    const Result<RowId> row = workspace->add_plan({.model = *model, .parent = number(v.parent), .name = d.name, .text = v.text, .path = file_of(d)});
     say(row.diagnostics);
     if (!row.value) return;
     now[v.id] = *row;
@@ -166,13 +166,44 @@ void Core::ask_again() {
   ask();
 }
 
+// It is put there again where another program has deleted it.
+std::optional<RowId> Core::row_of_model(const Document& d) {
+  const auto known = models.find(d.id);
+  if (!workspace || known == models.end()) return std::nullopt;
+  const Result<ModelRow> row = workspace->model(known->second);
+  if (row.ok() && row->digest == d.digest) return row->id;
+  std::error_code ec;
+  const std::string path = std::filesystem::absolute(d.model->model->path, ec).string();
+  const Result<RowId> again = workspace->put_model({.digest = d.digest, .name = d.model->model->name, .path = path});
+  say(again.diagnostics);
+  if (!again.ok()) return std::nullopt;
+  return known->second = *again;
+}
+
+// Another program may have renamed the version that is open, or deleted it: then its text is kept nowhere, and is an edit.
+void Core::follow_version(Document& d, const std::vector<PlanRow>& plans) {
+  if (!d.version) return;
+  const auto row = std::find_if(plans.begin(), plans.end(), [&](const PlanRow& p) { return p.id == *d.version; });
+  if (row != plans.end() && plan_text(row->text) == d.draft.kept()) {
+    if (d.path.empty()) d.name = row->name;
+    return;
+  }
+  say({warning("version " + std::to_string(*d.version) + " of the plan '" + d.name + "' is not in the workspace any more",
+               "another program has deleted it", "its text is a draft now: keep it, or close it")});
+  d.version.reset();
+  d.draft.begin_from(d.saved);
+  keep_draft(d);
+}
+
 void Core::read_versions(Document& d) {
-  const auto row = models.find(d.id);
-  if (!workspace || row == models.end()) return;
-  Result<std::vector<Version>> found = versions_of(*workspace, row->second, d.name, d.cluster);
-  say(found.diagnostics);
-  if (!found.value) return;
-  d.versions = std::make_shared<const std::vector<Version>>(std::move(*found.value));
+  const std::optional<RowId> model = row_of_model(d);
+  if (!model) return;
+  const Result<std::vector<PlanRow>> plans = workspace->plans(*model);
+  say(plans.diagnostics);
+  if (!plans.ok()) return;
+  follow_version(d, *plans);
+  const std::optional<RowId> open = d.version ? d.version : newest_of_file(*plans, file_of(d), d.name);
+  d.versions = std::make_shared<const std::vector<Version>>(versions_of(*workspace, history_of(*plans, open), d.cluster));
   Result<std::vector<RunEntry>> runs = runs_of(*workspace, *d.versions);
   say(runs.diagnostics);
   if (runs.value) d.runs = std::make_shared<const std::vector<RunEntry>>(std::move(*runs.value));
@@ -398,7 +429,8 @@ void Core::study_task() {
 
 bool Core::store(RowId version, const Picture& p) {
   if (!changed_name(p.cluster_name).changes.empty()) return false;  // a question, not a cluster of the workspace
-  if (!workspace || !stored.insert({version, p.cluster_name}).second) return false;
+  if (!workspace || !workspace->plan(version).ok()) return false;  // another program has deleted it
+  if (!stored.insert({version, p.cluster_name}).second) return false;
   say(store_figures(*workspace, version, p).diagnostics);
   return true;
 }
@@ -423,6 +455,11 @@ const Version* find_version(const Document& d, std::optional<RowId> id) {
   for (const Version& v : *d.versions)
     if (id && v.id == *id) return &v;
   return nullptr;
+}
+
+std::string file_of(const Document& d) {
+  std::error_code ec;
+  return d.path.empty() ? "" : std::filesystem::absolute(d.path, ec).string();
 }
 
 Result<Done> write_draft(Document& d, std::string text) {

@@ -84,6 +84,8 @@ struct Core {
  private:
   void open_workspace();
   void write_again(Document&);
+  std::optional<RowId> row_of_model(const Document&);
+  void follow_version(Document&, const std::vector<PlanRow>&);
   std::vector<Diagnostic> keep_draft(Document&);
   void ask_base(Document&);
   void ask_versions(Document&);
@@ -139,6 +141,7 @@ inline int key_of_version(int document) { return first_key_of_versions + documen
 bool is_of(const std::shared_ptr<const Picture>&, const std::string& text, const std::string& cluster);
 bool complete(const std::shared_ptr<const Picture>&);  // no later answer of the same text is to come
 const Version* find_version(const Document&, std::optional<RowId>);
+std::string file_of(const Document&);  // of the plan, from the root on; empty: none
 
 // The draft as a version of the workspace; nothing where it is one already. Errors: there is no workspace, it cannot be written.
 Result<Done> keep_version(Core&, Document&);

@@ -33,6 +33,13 @@ void Draft::keep() {
   typing_ = false;
 }
 
+void Draft::begin_from(std::string kept) {
+  kept = plan_text(std::move(kept));
+  if (kept == this->kept()) return;
+  texts_.insert(texts_.begin(), std::make_shared<const std::string>(std::move(kept)));
+  ++at_;
+}
+
 void Draft::drop() { write(kept()); }
 
 bool Draft::undo() {

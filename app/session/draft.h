@@ -34,6 +34,7 @@ class Draft {
   void type(std::string text);
   void pause() { typing_ = false; }  // what is typed next is another step
   void keep();                       // the text as it stands; the edits are over
+  void begin_from(std::string kept);  // another text was kept; what was, is the first edit of it
   void drop();                       // back to what was kept, as one more edit
   bool undo();                       // false: there is no edit to take back
   bool redo();

@@ -63,9 +63,25 @@ Labels labels_of(const Workspace& w) {
   return out;
 }
 
-Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const std::string& name, const std::string& cluster) {
-  const Result<std::vector<PlanRow>> plans = w.plans(model);
-  if (!plans.ok()) return plans.diagnostics;
+std::vector<PlanRow> history_of(std::vector<PlanRow> plans, std::optional<RowId> one) {
+  std::map<RowId, RowId> first;  // of each, the one that its history begins with; a parent stands before its children
+  for (const PlanRow& p : plans) {
+    const auto parent = first.find(p.parent.value_or(0));
+    first[p.id] = parent == first.end() ? p.id : parent->second;
+  }
+  const auto wanted = first.find(one.value_or(0));
+  std::erase_if(plans, [&](const PlanRow& p) { return wanted == first.end() || first[p.id] != wanted->second; });
+  return plans;
+}
+
+std::optional<RowId> newest_of_file(const std::vector<PlanRow>& plans, const std::string& path, const std::string& name) {
+  std::optional<RowId> out;
+  for (const PlanRow& p : plans)
+    if (!path.empty() && (p.path == path || (p.path.empty() && p.name == name))) out = p.id;
+  return out;
+}
+
+std::vector<Version> versions_of(const Workspace& w, const std::vector<PlanRow>& plans, const std::string& cluster) {
   const Result<std::vector<PredictionRow>> predictions = w.predictions();
   const Result<std::vector<VerificationRow>> verifications = w.verifications();
   const std::map<RowId, Figures> figures = figures_on(predictions.ok() ? *predictions : std::vector<PredictionRow>{}, cluster);
@@ -74,14 +90,13 @@ Result<std::vector<Version>> versions_of(const Workspace& w, RowId model, const 
     for (const VerificationRow& v : *verifications) verdicts[v.plan] = v.verdict;
   const Labels labels = labels_of(w);
   std::vector<Version> out;
-  for (const PlanRow& p : *plans) {
-    if (p.name != name) continue;
+  for (const PlanRow& p : plans) {
     Version v{.id = p.id, .parent = p.parent, .text = plan_text(p.text), .kept_us = p.created_us};
     if (const auto found = labels.find({EntryKind::version, p.id}); found != labels.end())
       v.name = found->second.name, v.note = found->second.note;
     const auto parent = std::find_if(out.begin(), out.end(), [&](const Version& o) { return o.id == p.parent; });
     v.change = change_between(parent == out.end() ? "" : parent->text, v.text);
-    if (parent == out.end()) v.parent.reset();  // of another name
+    if (parent == out.end()) v.parent.reset();  // of another model
     if (const auto found = figures.find(p.id); found != figures.end()) v.figures = found->second, v.cluster = cluster;
     if (const auto found = verdicts.find(p.id); found != verdicts.end()) v.figures.verdict = found->second;
     out.push_back(std::move(v));
@@ -108,17 +123,20 @@ Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
 
 namespace {
 
-// Versions of one plan are one entry, the newest one's.
+// Versions of one plan (EntryKind) are one entry, the newest one's.
 void add_plans(const std::vector<PlanRow>& plans, const Labels& labels, std::vector<WorkspaceEntry>& out) {
-  std::map<std::pair<std::optional<RowId>, std::string>, std::size_t> known;
+  std::map<RowId, std::pair<const PlanRow*, std::size_t>> known;  // with the entries that they are in
   std::map<std::size_t, int> versions;
   for (const PlanRow& p : plans) {
-    const auto [at, fresh] = known.emplace(std::pair(p.model, p.name), out.size());
-    if (fresh) out.push_back({.kind = "plan", .name = p.name});
-    WorkspaceEntry& e = out[at->second];
+    const auto parent = known.find(p.parent.value_or(0));
+    const bool goes_on = parent != known.end() && parent->second.first->name == p.name && parent->second.first->model == p.model;
+    const std::size_t at = goes_on ? parent->second.second : out.size();
+    if (!goes_on) out.push_back({.kind = "plan", .name = p.name});
+    known[p.id] = {&p, at};
+    WorkspaceEntry& e = out[at];
     e.id = p.id;
     const auto lines = std::count(p.text.begin(), p.text.end(), '\n');
-    const int count = ++versions[at->second];
+    const int count = ++versions[at];
     e.about = std::to_string(lines) + (lines == 1 ? " line" : " lines") +
               (count > 1 ? ", " + std::to_string(count) + " versions" : "");
     e.command = "open plan=" + std::to_string(p.id);

@@ -1,6 +1,6 @@
 #pragma once
-// What a session keeps in a workspace: versions of plans with what they were predicted to come to, and drafts. The texts of a plan are
-// the rows of one name on one model; each has the version that it was edited from as its parent.
+// What a session keeps in a workspace: versions of plans with what they were predicted to come to, and drafts. Each version has the
+// one that it was edited from as its parent; the history of a plan is all that were edited from one another, whatever their names.
 #include <map>
 #include <optional>
 #include <string>
@@ -18,8 +18,14 @@ Result<RowId> model_row(Workspace&, const OpenModel&);
 using Labels = std::map<std::pair<EntryKind, RowId>, LabelRow>;
 Labels labels_of(const Workspace&);
 
-// The versions of a plan, oldest first, with their last predictions on the cluster and their last verdicts.
-Result<std::vector<Version>> versions_of(const Workspace&, RowId model, const std::string& name, const std::string& cluster);
+// Of the plans of a model, oldest first, those that one was edited from, or that were edited from it, in any number of steps.
+std::vector<PlanRow> history_of(std::vector<PlanRow> plans, std::optional<RowId> one);
+
+// The newest plan that was kept of a file; where its file is not known, of its name. Nothing where there is no file.
+std::optional<RowId> newest_of_file(const std::vector<PlanRow>& plans, const std::string& path, const std::string& name);
+
+// As versions, in their order, with their last predictions on the cluster and their last verdicts.
+std::vector<Version> versions_of(const Workspace&, const std::vector<PlanRow>& plans, const std::string& cluster);
 
 // What a picture of a version comes to, for later sessions. Does nothing for a picture without a prediction.
 Result<Done> store_figures(Workspace&, RowId version, const Picture&);

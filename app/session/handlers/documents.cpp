@@ -24,6 +24,7 @@ Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d
     if (const std::optional<PlanRow> row = kept_plan(where, w)) {
       text = row->text;
       d.name = row->name;
+      d.version = row->id;
       return Done{};
     }
   Result<PlanFile> read = read_plan_file(where);
@@ -43,11 +44,12 @@ Result<Done> add(Core& c, Document d) {
     const Result<RowId> row = model_row(*c.workspace, *d.model);
     c.say(row.diagnostics);
     if (row.value) c.models[d.id] = *row.value;
+    if (d.version && c.workspace->plan(*d.version)->model != row.value) d.version.reset();  // it was kept for another model
     c.read_versions(d);
     c.look_around();
   }
   for (const Version& v : *d.versions)
-    if (v.text == d.draft.kept()) d.version = v.id;
+    if (!d.version && v.text == d.draft.kept()) d.version = v.id;
   c.state.documents.push_back(std::move(d));
   c.state.current = static_cast<int>(c.state.documents.size()) - 1;
   select_nothing(c);
@@ -215,7 +217,7 @@ Result<Done> close(Core& c, const Invocation& i) {
 // The plan under another name, with its versions: all of them where it had no file, and so no name of its own; else a copy of
 // the one that is open, as saving under another name copies the file.
 Result<Done> give_name(Core& c, Document& d, const std::string& name, bool copies) {
-  if (name == d.name) return Done{};
+  if (name == d.name && !copies) return Done{};
   const std::string before = std::exchange(d.name, name);
   if (!c.workspace || !d.version) {
     c.read_versions(d);
@@ -224,7 +226,7 @@ Result<Done> give_name(Core& c, Document& d, const std::string& name, bool copie
   const bool renamed = !copies && c.workspace->rename(EntryKind::plan, *d.version, name).ok();
   if (!renamed) {
     const Result<RowId> copy = c.workspace->add_plan(
-        {.model = c.models[d.id], .parent = d.version, .name = name, .text = d.draft.kept()});
+        {.model = c.models[d.id], .parent = d.version, .name = name, .text = d.draft.kept(), .path = file_of(d)});
     if (!copy.ok()) return d.name = before, c.failed(copy.diagnostics);
     d.version = *copy;
     d.later.clear();
@@ -257,21 +259,20 @@ Result<Done> save(Core& c, const Invocation& i) {
   if (!written.ok()) return c.failed(written.diagnostics);
   d.saved = d.draft.text();
   d.draft.pause();  // undo comes back to what was saved
-  const bool had_file = !d.path.empty();
+  const bool copies = !d.path.empty() && d.path != path;
   d.path = path;
-  if (const Result<Done> named = give_name(c, d, std::filesystem::path(path).stem().string(), had_file); !named.ok()) return named;
+  if (const Result<Done> named = give_name(c, d, std::filesystem::path(path).stem().string(), copies); !named.ok()) return named;
   return c.state.preferences.get("keep_on_save") == "yes" && c.workspace ? keep_version(c, d) : Done{};
 }
 
 void restore_into(Core& c, Document& d, const LostDraft& l) {
-  if (l.name != d.name) {
-    d.name = l.name;
-    c.read_versions(d);
-  }
-  if (const Version* from = find_version(d, l.version)) {
+  d.name = l.name;
+  const Result<PlanRow> from = l.version ? c.workspace->plan(*l.version) : Result<PlanRow>(error("none"));
+  if (from.ok()) {
     d.version = from->id;
     d.draft = Draft(from->text);
   }
+  c.read_versions(d);
   d.draft.write(l.text);
   if (l.saved) d.saved = plan_text(*l.saved);  // what has been written to the file since then is another program's
   c.drafts.adopt(d.id, l.id);                      // the row is this session's from now on

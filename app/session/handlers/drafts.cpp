@@ -51,6 +51,7 @@ Result<Done> redo(Core& c, const Invocation&) {
   d.version = d.later.back().first;
   d.draft = std::move(d.later.back().second);
   d.later.pop_back();
+  c.read_versions(d);  // another program may have deleted it meanwhile
   return Done{};
 }
 
@@ -78,13 +79,17 @@ Result<Done> keep_version(Core& c, Document& d) {
   const auto model = c.models.find(d.id);
   if (!c.workspace || model == c.models.end())
     return error("the plan cannot be kept", "there is no workspace to keep it in");
+  const Result<std::vector<PlanRow>> plans = c.workspace->plans(model->second);
+  if (!plans.ok()) return c.failed(plans.diagnostics);
   const std::string text = d.draft.text();
+  // What was kept of its file goes on, also where other programs have written to the file since.
+  const std::optional<RowId> parent = d.version ? d.version : newest_of_file(*plans, file_of(d), d.name);
   std::optional<RowId> row;
   for (const Version& v : *d.versions)
-    if (v.parent == d.version && v.text == text) row = v.id;  // kept before, from the same one
+    if (v.parent == parent && v.text == text) row = v.id;  // kept before, from the same one
   if (!row) {
-    const Result<RowId> added =
-        c.workspace->add_plan({.model = model->second, .parent = d.version, .name = d.name, .text = text});
+    const Result<RowId> added = c.workspace->add_plan(
+        {.model = model->second, .parent = parent, .name = d.name, .text = text, .path = file_of(d)});
     if (!added.ok()) return c.failed(added.diagnostics);
     row = *added;
   }

@@ -37,7 +37,6 @@ Result<Done> changed(Core& c, const Result<Done>& done) {
   return Done{};
 }
 
-// Documents go on under the new name.
 Result<Done> rename(Core& c, const Invocation& i) {
   const Result<Entry> e = entry(c, i);
   if (!e.ok()) return e.diagnostics;
@@ -46,14 +45,7 @@ Result<Done> rename(Core& c, const Invocation& i) {
     return error("a profile has the name of its device", "", "note " + e->words() + " TEXT");
   if (name.empty() && e->kind != EntryKind::version && e->kind != EntryKind::run)
     return error("a " + i.get("kind") + " needs a name");
-  std::string before;
-  if (e->kind == EntryKind::plan)
-    if (const Result<PlanRow> row = c.workspace->plan(e->id); row.ok()) before = row->name;
-  const Result<Done> done = c.workspace->rename(e->kind, e->id, name);
-  if (!done.ok()) return c.failed(done.diagnostics);
-  for (Document& d : c.state.documents)
-    if (e->kind == EntryKind::plan && d.name == before && d.path.empty() && find_version(d, e->id)) d.name = name;
-  return changed(c, done);
+  return changed(c, c.workspace->rename(e->kind, e->id, name));
 }
 
 Result<Done> note(Core& c, const Invocation& i) {
@@ -69,7 +61,8 @@ std::string in_use(const Core& c, const Entry& e) {
   for (const Document& d : c.state.documents) {
     const auto model = c.models.find(d.id);
     const bool of_model = e.kind == EntryKind::model && model != c.models.end() && model->second == e.id;
-    const bool of_plan = e.kind == EntryKind::plan && find_version(d, e.id);
+    const Result<PlanRow> row = c.workspace->plan(e.id);
+    const bool of_plan = e.kind == EntryKind::plan && find_version(d, e.id) && row.ok() && row->name == d.name;
     const bool of_version = e.kind == EntryKind::version && d.version == e.id;
     const bool of_later = e.kind == EntryKind::version &&
                           std::any_of(d.later.begin(), d.later.end(), [&](const auto& l) { return l.first == e.id; });
