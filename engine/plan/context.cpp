@@ -192,7 +192,11 @@ std::optional<Expression> Context::call(const Expression& e, const std::vector<s
     return std::nullopt;
   }
   if (it == lets.end() || it->second.kind != LetValue::Kind::function) {
-    refuse("no function '" + e.text + "'.");
+    std::vector<std::string> names = {"memory"};
+    for (const auto& [name, let] : lets)
+      if (let.kind == LetValue::Kind::function) names.push_back(name);
+    const std::string near = nearest(e.text, names);
+    refuse("no function '" + e.text + "'." + (near.empty() ? "" : " Did you mean '" + near + "'?"));
     return std::nullopt;
   }
   const LetStatement& f = it->second.function;

@@ -187,7 +187,11 @@ void bind_require(Context& c, const RequireStatement& s) {
   }();
   if (problem->families[0].empty())
     for (const std::string& n : problem->variables)
-      if (!elsewhere.contains(n)) return c.refuse("'" + n + "' has no value here.");
+      if (!elsewhere.contains(n)) {
+        if (mentions_memory(s.condition) || c.resolve(s.condition))  // else what is wrong with it has been told
+          c.refuse("'" + n + "' has no value here.");
+        return;
+      }
   const auto cases = c.combinations(std::move(*problem));
   if (!cases) return;
   for (const Bindings& b : *cases) {
