@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cctype>
+#include <optional>
 #include <regex>
 #include <set>
 
@@ -11,28 +13,45 @@ namespace planscope::session {
 
 namespace {
 
-// The first quoted word of a message that stands in the line: what the message is about.
-void find_token(Mark& m, const std::string& message, const std::string& line) {
-  static const std::regex quoted("'([^']+)'");
-  for (std::sregex_iterator i(message.begin(), message.end(), quoted), end; i != end; ++i) {
-    const std::string word = (*i)[1];
-    const std::size_t at = line.find(word);
-    if (at == std::string::npos) continue;
-    m.from = static_cast<int>(at);
-    m.to = static_cast<int>(at + word.size());
-    return;
+// Where a word stands in a line that is no part of a longer one.
+std::optional<std::size_t> place_of(const std::string& word, const std::string& line) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '?'; };
+  for (std::size_t at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool goes_on = end < line.size() && is_part(word.back()) && is_part(line[end]);
+    if (!goes_on && (at == 0 || !is_part(word.front()) || !is_part(line[at - 1]))) return at;
   }
+  return std::nullopt;
 }
 
-// What "Did you mean 'X'?" proposes for the token. `:X` stands for what is behind the token's last colon.
-void find_fix(Mark& m, const std::string& message, const std::string& line) {
+// The quoted words of a message that stand in the line, each once.
+std::vector<std::string> words_in(const std::string& message, const std::string& line) {
+  static const std::regex quoted("'([^']+)'");
+  std::vector<std::string> out;
+  for (std::sregex_iterator i(message.begin(), message.end(), quoted), end; i != end; ++i)
+    if (place_of((*i)[1], line)) out.push_back((*i)[1]);
+  return out;
+}
+
+// What a message is about: where it proposes something ("Did you mean 'X'?"), the quoted word that is most like that, of which
+// `:X` stands for what is behind the last colon; else the last one that is quoted in what it says, or in why.
+void find_token(Mark& m, const Diagnostic& d, const std::string& line) {
   static const std::regex proposed("[Dd]id you mean '([^']+)'");
+  const std::string message = d.what + "; " + d.why + "; " + d.hint;
   std::smatch match;
-  if (m.to == 0 || !std::regex_search(message, match, proposed)) return;
-  m.fix = match[1];
-  if (m.fix.front() != ':') return;
-  const std::size_t colon = line.rfind(':', static_cast<std::size_t>(m.to) - 1);
-  if (colon != std::string::npos && static_cast<int>(colon) >= m.from) m.from = static_cast<int>(colon);
+  if (std::regex_search(message, match, proposed)) m.fix = match[1];
+  std::vector<std::string> words = words_in(match.empty() ? d.what : match.prefix().str(), line);
+  if (words.empty() && m.fix.empty()) words = words_in(d.why, line);
+  if (words.empty()) return m.fix.clear();
+  std::string token = words.back();
+  if (!m.fix.empty())
+    token = *std::min_element(words.begin(), words.end(), [&](const std::string& a, const std::string& b) {
+      return edit_distance(a, m.fix) < edit_distance(b, m.fix);
+    });
+  m.from = static_cast<int>(*place_of(token, line));
+  m.to = m.from + static_cast<int>(token.size());
+  if (const std::size_t colon = token.rfind(':'); m.fix.starts_with(":") && colon != std::string::npos)
+    m.from += static_cast<int>(colon);
 }
 
 std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
@@ -91,10 +110,7 @@ Panel script_panel(const State& s) {
   for (const Diagnostic& e : d->latest->diagnostics) {
     if (e.line < 1 || e.line > static_cast<int>(lines.size())) continue;
     Mark m{e.line, 0, 0, e.severity, e.what + (e.why.empty() ? "" : "; " + e.why), e.hint};
-    const std::string message = e.what + "; " + e.why + "; " + e.hint;
-    const std::string& line = lines[static_cast<std::size_t>(e.line) - 1];
-    find_token(m, message, line);
-    find_fix(m, message, line);
+    find_token(m, e, lines[static_cast<std::size_t>(e.line) - 1]);
     p.marks.push_back(std::move(m));
   }
   if (d->latest->effects) add_notes(p, *d->latest->effects);
