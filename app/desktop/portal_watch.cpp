@@ -3,6 +3,7 @@
 #include <QDBusConnection>
 #include <QDBusMessage>
 #include <QDBusVariant>
+#include <QMetaType>
 #include <QVariant>
 
 namespace planscope {
@@ -29,6 +30,7 @@ PortalWatch::PortalWatch(std::function<void(Theme)> changed) : changed_(std::mov
   }
   QDBusConnection bus = QDBusConnection::sessionBus();
   if (!bus.isConnected()) return;
+  qRegisterMetaType<QDBusVariant>();  // a signal of a type that has no number yet is not connected
   // clang-format off: the signature as moc writes it, without spaces.
   bus.connect(service, path, interface, "SettingChanged", this, SLOT(setting_changed(QString,QString,QDBusVariant)));
   // clang-format on
