@@ -1,15 +1,19 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <mutex>
+#include <optional>
 
 #include "app/cli/command.h"
 #include "app/session/canvases/canvases.h"
 #include "app/session/panels/panels.h"
 #include "app/session/session.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/base/text.h"
 #include "viz/scenes/scenes.h"
 
@@ -25,11 +29,13 @@ struct Subject {
   std::string name, model, cluster, text, edit;
 };
 
-// What is asked of each figure, in milliseconds (INTERFACE figures of docs/benchmarks.md); 0: nothing.
+// What is asked of each figure, at most (docs/benchmarks.md).
 struct Figure {
   std::string subject, what;
-  double ms = 0, must = 0;
+  double value = 0;
+  std::optional<double> must = {};
   bool aim = false;
+  std::string unit = "ms";
 };
 
 class Interface {
@@ -45,16 +51,22 @@ class Interface {
   session::State state() const { return session_.state(); }
   void wait() { session_.wait(); }
 
-  // Until the text as it stands has come so far.
-  session::State until(session::PictureState wanted) {
+  session::State until(const std::function<bool(const session::State&)>& is_so) {
     std::unique_lock lock(mutex_);
     while (true) {
       session::State s = session_.state();
-      const session::Document* d = s.document();
-      const bool of_text = d && d->latest && d->latest->text == d->draft.text() && d->latest->cluster_name == d->cluster;
-      if (of_text && (d->latest->state >= wanted || d->latest->state == session::PictureState::refused)) return s;
+      if (is_so(s)) return s;
       changed_.wait_for(lock, std::chrono::milliseconds(5));
     }
+  }
+
+  // Until the text as it stands has come so far.
+  session::State until(session::PictureState wanted) {
+    return until([wanted](const session::State& s) {
+      const session::Document* d = s.document();
+      const bool of_text = d && d->latest && d->latest->text == d->draft.text() && d->latest->cluster_name == d->cluster;
+      return of_text && (d->latest->state >= wanted || d->latest->state == session::PictureState::refused);
+    });
   }
 
  private:
@@ -113,16 +125,56 @@ std::string layers_of(const session::State& s) {
   return most->id;
 }
 
+using Add = std::function<void(const std::string& what, double ms, std::optional<double> must, bool aim)>;
+
+// Three plans in files, beside the one that is open.
+Result<Done> measure_comparison(Interface& ui, const Subject& subject, bool large, const Add& add) {
+  const TemporaryFolder folder("bench");
+  std::vector<std::string> files;
+  for (const char* line : {"trans L[0] recompute", "trans L[0] offload", "trans L[1] recompute"}) {
+    files.push_back(folder / (std::to_string(files.size()) + ".plan"));
+    if (Result<Done> written = write_file(files.back(), subject.text + line + "\n"); !written.ok()) return written;
+  }
+  const Clock::time_point begin = Clock::now();
+  if (Result<Done> done = ui.apply({"compare", {{"plans", join(files, "\n")}}}); !done.ok()) return done;
+  const session::State s = ui.until([](const session::State& now) { return now.document()->comparing && !now.document()->comparing->running; });
+  if (!s.document()->comparing->complete) return s.document()->comparing->diagnostics;
+  add("four plans of the model compared", ms_since(begin), large ? std::nullopt : std::optional(1000.0), false);
+  return Done{};
+}
+
+// An edit beside a search that has found something, and the end of the search.
+Result<Done> measure_search(Interface& ui, const Subject& subject, bool large, const Add& add) {
+  if (Result<Done> done = ui.apply({"plan", {{"whole", "whole"}, {"limit", "60"}}}); !done.ok()) return done;
+  const auto planner = [](const session::State& s) { return s.document()->planner; };
+  const auto has_begun = [&](const session::State& s) { return !planner(s)->running || !planner(s)->progress.empty(); };
+  const int job = planner(ui.until(has_begun))->job;
+  Clock::time_point begin = Clock::now();
+  if (Result<Done> done = ui.apply({"append", {{"statement", subject.edit}}}); !done.ok()) return done;
+  ui.until(session::PictureState::predicted);
+  add("edit to step and peak while a search runs", ms_since(begin), large ? 1000 : 100, true);
+  begin = Clock::now();
+  if (!ui.apply({"cancel", {{"job", std::to_string(job)}}}).ok()) return Done{};  // it has ended by itself
+  ui.until([&](const session::State& s) { return !planner(s)->running; });
+  add("stop a search", ms_since(begin), 200, false);
+  const auto has_ended = [&](const session::State& s) { return session::why_not(s, "accept").empty() || planner(s)->status != "stopped"; };
+  ui.until(has_ended);
+  add("stop a search until the best can be accepted", ms_since(begin), std::nullopt, false);
+  return Done{};
+}
+
 Result<std::vector<Figure>> measure(const Subject& subject, const std::string& workspace) {
   std::vector<Figure> out;
   Interface ui(workspace);
   const bool large = subject.name.find("8B") == std::string::npos;
   const double open_must = large ? 3000 : 1000;
-  const auto add = [&](const std::string& what, double ms, double must, bool aim = false) { out.push_back({subject.name, what, ms, must, aim}); };
+  const auto add = [&](const std::string& what, double ms, std::optional<double> must = {}, bool aim = false) {
+    out.push_back({subject.name, what, ms, must, aim});
+  };
   Clock::time_point begin = Clock::now();
   Result<Done> done = ui.apply({"open", {{"model", subject.model}, {"cluster", subject.cluster}}});
   if (!done.ok()) return done.diagnostics;
-  add("open the model", ms_since(begin), 0);
+  add("open the model", ms_since(begin));
   add("first picture of the graph", draw_graph(ui.state()), 300);
   done = ui.apply({"text", {{"text", subject.text}}});
   if (!done.ok()) return done.diagnostics;
@@ -133,13 +185,13 @@ Result<std::vector<Figure>> measure(const Subject& subject, const std::string& w
   draw_all(first, frames);
   add("open to the first pictures", ms_since(begin), open_must);
   ui.until(session::PictureState::verified);
-  add("open to the verdict", ms_since(begin), 0);
+  add("open to the verdict", ms_since(begin));
   double panels = 0;
   const session::State shown = ui.state();
   begin = Clock::now();
   for (const session::PanelInfo& p : session::panels()) p.make(shown);
   panels = ms_since(begin);
-  add("all panels", panels, 0);
+  add("all panels", panels);
   for (const auto& [id, ms] : frames) add("a frame of " + id, ms, 8);
   begin = Clock::now();
   done = ui.apply({"expand", {{"node", layers_of(shown)}}});
@@ -149,18 +201,18 @@ Result<std::vector<Figure>> measure(const Subject& subject, const std::string& w
   begin = Clock::now();
   done = ui.apply({"append", {{"statement", subject.edit}}});
   if (!done.ok()) return done.diagnostics;
-  add("an edit is taken", ms_since(begin), 0);
+  add("an edit is taken", ms_since(begin));
   ui.until(session::PictureState::predicted);
   add("edit to step and peak", ms_since(begin), large ? 1000 : 100, true);
   ui.until(session::PictureState::verified);
-  add("edit to the verdict", ms_since(begin), 0);
+  add("edit to the verdict", ms_since(begin));
   std::string other = subject.cluster;
   other.replace(other.find("h100"), 4, "a100");
   begin = Clock::now();
   done = ui.apply({"cluster", {{"name", other}}});
   if (!done.ok()) return done.diagnostics;
   ui.until(session::PictureState::predicted);
-  add("another cluster to step and peak", ms_since(begin), large ? 0 : 300);
+  add("another cluster to step and peak", ms_since(begin), large ? std::nullopt : std::optional(300.0));
   done = ui.apply({"cluster", {{"name", subject.cluster}}});
   if (!done.ok()) return done.diagnostics;
   ui.until(session::PictureState::verified);
@@ -171,6 +223,12 @@ Result<std::vector<Figure>> measure(const Subject& subject, const std::string& w
   for (const auto& [id, ms] : selected)
     if (id == "tensor") add("a frame of tensor", ms, 8);
   done = ui.apply({"select", {{"none", "none"}}});
+  if (!done.ok()) return done.diagnostics;
+  done = ui.apply({"text", {{"text", subject.text}}});
+  ui.until(session::PictureState::verified);
+  done = measure_comparison(ui, subject, large, add);
+  if (!done.ok()) return done.diagnostics;
+  done = measure_search(ui, subject, large, add);
   if (!done.ok()) return done.diagnostics;
   // A newer text ends the evaluation of an older one, wherever that is.
   done = ui.apply({"append", {{"statement", "# older"}}});
@@ -195,10 +253,9 @@ std::vector<Subject> subjects(const std::string& large) {
            "devices 512 as pipe=64 data=1 tensor=8\naxis mb=1024\nmodel batch=1024\n" + layers, "trans L recompute"}};
 }
 
-// The desktop, started: until the window is painted first, and how often it is while nothing happens.
+// The desktop, started: until the window is painted first, and what it does while nothing happens.
 struct DesktopStart {
-  std::optional<double> first_ms, settled_ms;
-  std::optional<int> idle_paints;
+  std::optional<double> first_ms, settled_ms, idle_paints, idle_ms;
 };
 
 DesktopStart start_desktop(const std::string& command) {
@@ -211,7 +268,8 @@ DesktopStart start_desktop(const std::string& command) {
     const std::string text(line);
     if (text.starts_with("first picture")) out.first_ms = ms_since(begin);
     if (text.starts_with("settled")) out.settled_ms = ms_since(begin);
-    if (const std::string idle = "painted while idle "; text.starts_with(idle)) out.idle_paints = std::atoi(line + idle.size());
+    if (const std::string painted = "painted while idle "; text.starts_with(painted)) out.idle_paints = std::atof(line + painted.size());
+    if (const std::string busy = "busy while idle "; text.starts_with(busy)) out.idle_ms = std::atof(line + busy.size());
   }
   ::pclose(said);
   return out;
@@ -226,6 +284,7 @@ std::string in_quotes(const std::string& text) {
 // Without a screen, and on one where there is one: the start page, and a model with its plan. The median of some starts.
 std::vector<Figure> desktop_figures(const Options& o) {
   constexpr int starts = 5;
+  constexpr double kIdleMs = 7.5;  // half a percent of a core, which is shown as none
   std::vector<Figure> out;
   const std::string program = o.program_folder + "/planscope-desktop", samples = PLANSCOPE_SAMPLES;
   const std::string model = " --cluster dgx-h100x1 --plan " + in_quotes(samples + "/plans/gpt2_tiny-1f1b.plan") + " " +
@@ -234,31 +293,34 @@ std::vector<Figure> desktop_figures(const Options& o) {
   if (std::getenv("DISPLAY")) platforms.emplace_back("X11", "xcb");
   for (const auto& [name, platform] : platforms)
     for (const auto& [what, arguments] : {std::pair<std::string, std::string>{"empty", ""}, {"gpt2_tiny", model}}) {
-      std::vector<double> first, settled;
-      int paints = 0;
+      std::vector<double> first, settled, busy;
+      double paints = 0;
       for (int i = 0; i < starts; ++i) {
         const DesktopStart s = start_desktop("QT_QPA_PLATFORM=" + platform + " " + in_quotes(program) + " --report-start" +
                                              arguments + " 2>/dev/null");
-        if (!s.first_ms || !s.settled_ms || !s.idle_paints) continue;
+        if (!s.first_ms || !s.settled_ms || !s.idle_paints || !s.idle_ms) continue;
         first.push_back(*s.first_ms);
         settled.push_back(*s.settled_ms);
+        busy.push_back(*s.idle_ms);
         paints = std::max(paints, *s.idle_paints);
       }
       if (first.empty()) continue;
       const std::string subject = "Desktop, " + name + ", " + what;
       out.push_back({subject, "start to the first picture", median_of(first), 500});
-      out.push_back({subject, "start to all pictures, and quiet for half a second", median_of(settled), 0});
-      out.push_back({subject, "paintings in 1.5 idle seconds: " + std::to_string(paints), 0, 0});
+      out.push_back({subject, "start to all pictures, and quiet for half a second", median_of(settled)});
+      out.push_back({subject, "in 1.5 idle seconds", paints, 0, false, "paintings"});
+      out.push_back({subject, "processor time in 1.5 idle seconds", median_of(busy), kIdleMs});
     }
   return out;
 }
 
 void add_figure(Answer& a, std::vector<std::vector<std::string>>& rows, const Figure& f) {
-  const bool kept = f.must == 0 || f.ms <= f.must;
-  a.json["rows"].push_back(
-      {{"name", f.subject + ": " + f.what + ", ms"}, {"goal", f.must > 0 ? Json(f.must) : Json()}, {"measured", f.ms}, {"aim", f.aim}});
-  rows.push_back({f.subject, f.what, time_text(1000 * f.ms), f.must > 0 ? time_text(1000 * f.must) + (f.aim ? " (aim)" : "") : "",
-                  f.must == 0 ? "" : kept ? "✓" : "✗ missed"});
+  const bool kept = !f.must || f.value <= *f.must;
+  const auto text = [&](double v) { return f.unit == "ms" ? time_text(1000 * v) : with_commas(std::llround(v)) + " " + f.unit; };
+  a.json["rows"].push_back({{"name", f.subject + ": " + f.what + ", " + f.unit}, {"goal", f.must ? Json(*f.must) : Json()},
+                            {"measured", f.value}, {"aim", f.aim}});
+  rows.push_back({f.subject, f.what, text(f.value), f.must ? text(*f.must) + (f.aim ? " (aim)" : "") : "",
+                  !f.must ? "" : kept ? "✓" : "✗ missed"});
   if (!kept && !f.aim) a.status = kNo;
 }
 
