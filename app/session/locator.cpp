@@ -1,5 +1,8 @@
 #include "app/session/locator.h"
 
+#include <map>
+#include <set>
+
 #include "app/session/commands.h"
 #include "app/session/graph/fold.h"
 #include "app/session/panels/panels.h"
@@ -25,6 +28,47 @@ void add_operators(const Document& d, std::vector<Target>& out) {
   }
 }
 
+bool is_number(const std::string& s) { return !s.empty() && s.find_first_not_of("0123456789") == std::string::npos; }
+
+// The outermost numbered modules: `model.layers.3`, which the plan language writes `model.layers[3]`.
+void add_layers(const Graph& g, std::vector<Target>& out) {
+  std::set<std::string> known;
+  for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o) {
+    std::string list;
+    for (const std::string& part : split(g.node(o).module, '.')) {
+      if (is_number(part) && !list.empty() && known.insert(list + "." + part).second)
+        out.push_back({list + "." + part, "layer", print({"select", {{"operators", list + "[" + part + "]"}}})});
+      if (is_number(part)) break;
+      list += (list.empty() ? "" : ".") + part;
+    }
+  }
+}
+
+// Parameters of equal layers differ in nothing but numbers of their names.
+void add_parameters(const Graph& g, std::vector<Target>& out) {
+  std::map<std::pair<std::string, std::vector<std::int64_t>>, std::int64_t> equal;
+  std::vector<std::pair<TensorId, const std::int64_t*>> first;
+  for (const Parameter& p : g.parameters) {
+    std::vector<std::string> parts = split(g.tensor_name(p.tensor), '.');
+    for (std::string& part : parts)
+      if (is_number(part)) part = "*";
+    const auto [at, fresh] = equal.emplace(std::pair(join(parts, "."), g.sizes(p.tensor)), 0);
+    at->second += p.stands_for;
+    if (fresh) first.emplace_back(p.tensor, &at->second);
+  }
+  for (const auto& [tensor, count] : first) {
+    const std::string name = g.tensor_name(tensor), times = *count > 1 ? " × " + with_commas(*count) : "";
+    out.push_back({name, "parameter" + times, print({"select", {{"tensor", name}}})});
+  }
+}
+
+void add_inputs(const Graph& g, std::vector<Target>& out) {
+  for (const ValueId v : g.model->inputs) {
+    const std::string& name = g.tensor_name(v);
+    if (!name.empty()) out.push_back({name, "input", print({"select", {{"tensor", name}}})});
+  }
+}
+
 }  // namespace
 
 std::vector<Target> targets(const State& s) {
@@ -38,7 +82,10 @@ std::vector<Target> targets(const State& s) {
     if (++line; text.find_first_not_of(" \t") != std::string::npos)
       out.push_back({text, "line " + std::to_string(line), select_line(d->seen, d->draft.text(), line)});
   for (const TableRow& row : modules_panel(s).rows) out.push_back({row.id, "module", row.command});
+  add_layers(d->model->graph, out);
   add_operators(*d, out);
+  add_parameters(d->model->graph, out);
+  add_inputs(d->model->graph, out);
   for (const Version& v : *d->versions)
     out.push_back({"version " + std::to_string(v.id), v.change.empty() ? "kept" : v.change, "version " + std::to_string(v.id)});
   for (const WorkspaceEntry& e : *s.entries)

@@ -1,6 +1,6 @@
 #pragma once
-// Everything that one can go to by its name: modules, operators (equal ones once), tensors, statements of the plan, open documents,
-// versions, plans of the workspace.
+// Everything that one can go to by its name: modules, layers by number, operators, tensors and parameters (those of equal layers once),
+// inputs, statements of the plan, open documents, versions, plans of the workspace.
 //
 //   for (const Target& t : targets(state)) …   // t.title, what it is, the command that goes there
 #include <string>
