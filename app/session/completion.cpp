@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -13,7 +14,7 @@ namespace planscope::session {
 
 namespace {
 
-constexpr std::size_t kMost = 200;
+constexpr std::size_t kMost = 200, kLongest = 4'000;  // items, and bytes of a line that is looked at
 
 bool is_of_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '[' || c == ']' || c == '*' ||
@@ -43,12 +44,19 @@ std::set<std::string> matches(const std::string& text, const std::regex& pattern
   return out;
 }
 
-// Axes: `name=` on lines that declare devices, grids and free axes.
-std::set<std::string> axes(const std::string& text) {
-  static const std::regex declares("^\\s*(devices|grid|axis)\\b"), name("([A-Za-z_]\\w*)\\s*=");
-  std::set<std::string> out;
-  for (const std::string& line : split(text, '\n'))
-    if (std::regex_search(line, declares)) out.merge(matches(line, name));
+// Axes with their sizes: `name=size` on lines that declare devices and grids, behind `as`, or free axes.
+std::map<std::string, std::string> axes(const std::string& text, bool with_free) {
+  static const std::regex declares("^\\s*(devices|grid|axis)\\b"), axis("([A-Za-z_]\\w*)\\s*=\\s*(\\d*)");
+  std::map<std::string, std::string> out;
+  for (const std::string& line : split(text, '\n')) {
+    std::smatch begin;
+    if (!std::regex_search(line, begin, declares)) continue;
+    const bool free = begin[1] == "axis";
+    const std::size_t as = free ? static_cast<std::size_t>(begin.length()) : line.find(" as ");
+    if (as == std::string::npos || (free && !with_free)) continue;
+    const std::string declared = line.substr(as);
+    for (std::sregex_iterator i(declared.begin(), declared.end(), axis), end; i != end; ++i) out[(*i)[1]] = (*i)[2];
+  }
   return out;
 }
 
@@ -99,6 +107,22 @@ void add_templates(Collector& c, const std::string& text) {
     c.add(t.name + "(", "(" + join(t.parameters, ", ") + ")  " + t.about);
 }
 
+// What is left to be given to the template that is used, where so much of its arguments stands there: `X, t)`.
+void add_parameters(Collector& c, const std::string& text, const std::string& name, const std::string& arguments) {
+  const std::regex own("template\\s+" + name + "\\s*\\(([^)\\n]*)\\)");
+  std::vector<std::string> parameters;
+  for (const plan::BuiltInTemplate& t : plan::built_in_templates())
+    if (t.name == name) parameters = t.parameters;
+  for (const std::string& written : matches(text, own)) {
+    parameters = split(written, ',');
+    for (std::string& p : parameters) p.erase(0, p.find_first_not_of(' '));
+  }
+  const auto given = std::count(arguments.begin(), arguments.end(), ',');
+  if (given >= static_cast<std::ptrdiff_t>(parameters.size())) return;
+  const std::vector<std::string> left(parameters.begin() + given, parameters.end());
+  c.add(join(left, ", ") + ")", "what " + name + "(" + join(parameters, ", ") + ") takes, to be replaced");
+}
+
 // As the plan language writes it: `model.layers[*].mlp`.
 std::string selector(const std::string& path) {
   std::string out;
@@ -119,7 +143,29 @@ void add_modules(Collector& c, const std::vector<ModuleNode>& nodes) {
 }
 
 void add_axes(Collector& c, const std::string& text) {
-  for (const std::string& a : axes(text)) c.add(a, "axis");
+  for (const auto& [name, size] : axes(text, true)) c.add(name, "axis");
+}
+
+// What `assign SELECTION to` takes: coordinates of grids, and whole grids.
+void add_places(Collector& c, const std::string& text, const std::string& before) {
+  static const std::regex grid("(?:^|\\n)\\s*grid\\s+([A-Za-z_]\\w*(?:\\[\\d+\\])?)"), index("\\[([A-Za-z_]\\w*)\\]"),
+      coordinate("([A-Za-z_]\\w*)\\s*=\\s*$");
+  constexpr int most = 16;
+  const std::map<std::string, std::string> all = axes(text, false);
+  const std::set<std::string> variables = matches(before, index);
+  std::smatch of;
+  if (std::regex_search(before, of, coordinate)) {
+    const auto axis = all.find(of[1]);
+    if (axis == all.end()) return;
+    for (const std::string& v : variables) c.add(v, "the number of what is placed");
+    const int size = axis->second.size() > 6 || axis->second.empty() ? most : std::stoi(axis->second);
+    for (int k = 0; k < std::min(size, most); ++k) c.add(std::to_string(k), "coordinate of " + axis->first);
+    return;
+  }
+  const std::string at = variables.empty() ? "0" : *variables.begin();
+  for (const auto& [name, size] : all) c.add(name + "=" + at, "part of the grid, of " + (size.empty() ? "?" : size));
+  c.add("all", "the grid of all devices");
+  for (const std::string& name : matches(text, grid)) c.add(name, "grid");
 }
 
 void add_names(Collector& c, const std::string& text) {
@@ -136,19 +182,23 @@ void add_factors(Collector& c, const Graph& graph) {
 }
 
 Completion found(const Document& d, const std::string& text, std::size_t cursor) {
-  static const std::regex use("\\buse\\s+$"), behind_by("\\b(by|into)\\b[^#]*$"), to("\\bto\\s+[^#]*$"),
+  static const std::regex use("\\buse\\s+$"), arguments("\\buse\\s+(\\w+)\\s*\\(([^)]*)$"), behind_by("\\b(by|into)\\b[^#]*$"),
+      to("^\\s*(auto\\s+)?assign\\b.*\\sto\\s+(?!.*\\bwhere\\b).*$"),
       trans("^\\s*trans\\s+\\S+.*\\s$"), first("^\\s*(auto\\s+)?$");
   const Place p = place_of(text, cursor);
   Collector c(p);
-  if (p.before.find('#') != std::string::npos) return c.take();
+  if (p.before.find('#') != std::string::npos || p.before.size() > kLongest) return c.take();
   if (std::regex_search(p.before, first)) {
     add_words(c, plan::statement_words());
   } else if (std::regex_search(p.before, use)) {
     add_templates(c, text);
-  } else if (std::regex_search(p.before, behind_by) || std::regex_search(p.before, to)) {
+  } else if (std::regex_search(p.before, to)) {
+    add_places(c, text, p.before);
+  } else if (std::regex_search(p.before, behind_by)) {
     add_axes(c, text);
     add_names(c, text);
   } else {
+    if (std::smatch given; std::regex_search(p.before, given, arguments)) add_parameters(c, text, given[1], given[2]);
     if (std::regex_search(p.before, trans)) {
       add_factors(c, d.model->graph);
       c.add("by", "the axes that split the factor");

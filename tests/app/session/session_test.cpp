@@ -14,7 +14,6 @@
 #include <thread>
 
 #include "app/session/canvases/canvases.h"
-#include "app/session/completion.h"
 #include "app/session/panels/panels.h"
 #include "app/session/views.h"
 #include "engine/base/text.h"
@@ -67,45 +66,6 @@ TEST_CASE("a file whose lines end in carriage returns is edited like others, and
   CHECK_FALSE(s.state().document()->modified());
   must(s, "append \"# more\"");
   must(s, "save");  // nobody else has changed it
-}
-
-TEST_CASE("a word that can stand as it is, is not completed unasked; what is offered is for one place of one text") {
-  Session s({});
-  must(s, "open model=" + kModel);
-  write(s, "devices 4 as t=2 tensor=2\n");
-  const auto at_end = [&](const std::string& text) { return complete(*s.state().document(), text, text.size()); };
-  const session::Completion begun = at_end(text_of(s) + "trans * batch by te");
-  const session::Completion whole = at_end(text_of(s) + "trans * batch by t");
-  REQUIRE(begun.items.size() == 1);
-  CHECK(begun.items[0].text == "tensor");
-  CHECK_FALSE(begun.whole);
-  CHECK(whole.whole);
-  REQUIRE(whole.items.size() == 1);
-  CHECK(whole.is_of(text_of(s) + "trans * batch by t", whole.cursor));
-  CHECK_FALSE(whole.is_of(text_of(s) + "trans * batch by t", whole.cursor - 1));
-  CHECK_FALSE(whole.is_of("#" + text_of(s) + "trans * batch by t", whole.cursor));
-}
-
-TEST_CASE("every word that begins a statement, and every algorithm, is offered where it can stand") {
-  Session s({});
-  must(s, "open model=" + kModel);
-  write(s, "devices 2 as data=2\n");
-  const auto is_offered = [&](const std::string& before, std::string_view word) {
-    const std::string text = text_of(s) + before + std::string(word.substr(0, 1));
-    const std::vector<session::CompletionItem> items = complete(*s.state().document(), text, text.size()).items;
-    return std::any_of(items.begin(), items.end(), [&](const session::CompletionItem& i) { return i.text == word; });
-  };
-  CHECK(plan::statement_words().size() == 14);
-  for (const plan::Word& w : plan::statement_words()) {
-    INFO(w.text);
-    CHECK(is_offered("", w.text));
-    CHECK(is_offered("auto ", w.text));
-  }
-  for (const plan::Word& w : plan::algorithm_words()) {
-    INFO(w.text);
-    CHECK(is_offered("trans transformer.h[*] ", w.text));
-    CHECK(plan::parse_statement("trans * " + std::string(w.text)).ok());
-  }
 }
 
 TEST_CASE("a cluster that somebody has said is taken, whichever is preferred") {
