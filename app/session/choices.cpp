@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/session/canvases/canvases.h"
+#include "app/session/locator.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
 #include "engine/plan/template.h"
@@ -35,6 +36,13 @@ std::vector<Choice> lines(const std::string& text) {
   std::vector<Choice> out;
   for (const std::string& line : split(text, '\n')) out.push_back({std::to_string(out.size() + 1), line});
   if (!out.empty() && out.back().about.empty()) out.pop_back();
+  return out;
+}
+
+std::vector<Choice> tensors(const State& s) {
+  std::vector<Choice> out;
+  for (Target& t : targets(s))
+    if (t.command.starts_with("select tensor=")) out.push_back({std::move(t.title), std::move(t.about)});
   return out;
 }
 
@@ -217,6 +225,7 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   if (argument == "optimizer") return words({{"adamw", ""}, {"sgd", ""}});
   if (argument == "inputs") return words({{"drawn", "random numbers"}, {"archive", "that the model's file holds"}});
   if (command == "select" && argument == "link" && d) return links(*d);
+  if (command == "select" && argument == "tensor") return tensors(s);
   if (command == "compare" && d) return compared(s, *d);
   if (command == "save" && argument == "path" && d) return new_file(*d, ".plan");
   if (command == "export" && argument == "what") return pictures();

@@ -72,6 +72,7 @@ int Jobs::start(std::string what, std::function<End(const Report&)> work) {
       const std::lock_guard ending(mutex_);
       r.job.state = end.state;
       r.job.text = end.text;
+      if (end.state == JobState::done) r.job.of = r.job.done;  // nothing is left to do
       r.why = std::move(end.why);
       r.finished = true;
     }

@@ -73,7 +73,10 @@ class Meaning {
         if (graph_.parameters[at(p)].tensor == t) out_.parameters = {p};
       return;
     }
-    out_.problem = "there is no tensor '" + name + "'";
+    std::vector<std::string> names;
+    for (TensorId t = 0; t < static_cast<TensorId>(graph_.tensors.size()); ++t) names.push_back(graph_.tensor_name(t));
+    const std::string near = nearest(name, names);
+    out_.problem = "there is no tensor '" + printable(name) + "'" + (near.empty() ? "" : "; did you mean '" + near + "'?");
   }
 
   void statement(int line) {

@@ -21,6 +21,23 @@ TEST_CASE("a job that fails by a fault of ours is listed with it, and others go 
   CHECK_FALSE(jobs.running());
 }
 
+TEST_CASE("a job that is done has nothing left to do, also where it was given more time") {
+  Jobs jobs([] {});
+  jobs.start("plan", [](const Jobs::Report& r) {
+    r.progress(1.25, 3.0, "");
+    return Jobs::End{JobState::done, ""};
+  });
+  jobs.start("stopped", [](const Jobs::Report& r) {
+    r.progress(1.25, 3.0, "");
+    return Jobs::End{JobState::cancelled, ""};
+  });
+  jobs.wait();
+  const std::vector<Job> all = jobs.list();
+  CHECK(all[0].done == 1.25);
+  CHECK(all[0].of == 1.25);
+  CHECK(all[1].of == 3.0);
+}
+
 TEST_CASE("who waits for a job hears why it failed") {
   Jobs jobs([] {});
   const int refused = jobs.start("compare", [](const Jobs::Report&) {

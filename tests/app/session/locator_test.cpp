@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <set>
 
+#include "app/session/choices.h"
 #include "tests/app/session/steps.h"
 
 using namespace planscope;
@@ -30,6 +30,11 @@ TEST_CASE("the locator finds layers by number, parameters and inputs, and its co
     REQUIRE(s.state().selected);
     CHECK(s.state().selected->problem.empty());
   }
+  const Result<Done> misspelt = run(s, "select tensor=transformer.h.2.mlp.c_fc.weigth");
+  REQUIRE_FALSE(misspelt.ok());
+  CHECK(to_string(misspelt.diagnostics).find("did you mean 'transformer.h.2.mlp.c_fc.weight'?") != std::string::npos);
+  const std::vector<Choice> offered = choices(s.state(), "select", "tensor");
+  CHECK(std::any_of(offered.begin(), offered.end(), [](const Choice& c) { return c.value == "input_ids"; }));
   must(s, of("transformer.h.3").command);
   const std::vector<OpId> operators = s.state().selected->operators;
   REQUIRE_FALSE(operators.empty());
