@@ -59,9 +59,7 @@ Result<Materials> open_materials(OpenProgram p, const std::string& cluster, cons
   Materials m;
   if (!take(open_cluster(cluster, p.program.device_count, workspace), m.cluster, out.diagnostics)) return out;
   if (p.program.device_count > m.cluster.device_count()) {
-    out.diagnostics.push_back(error("the program is for " + std::to_string(p.program.device_count) + " devices, " +
-                                        m.cluster.name + " has " + std::to_string(m.cluster.device_count()),
-                                    "", "name a larger cluster, as dgx-h100x16"));
+    out.diagnostics.push_back(too_few_devices("the program is for", p.program.device_count, m.cluster));
     return out;
   }
   m.costs = stored_costs(workspace, m.cluster, out.diagnostics);

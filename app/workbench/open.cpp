@@ -155,13 +155,18 @@ Result<Cluster> open_cluster(const std::string& where, std::int64_t devices, con
   return c;
 }
 
+Diagnostic too_few_devices(const std::string& asks, std::int64_t devices, const Cluster& c) {
+  constexpr std::int64_t devices_of_node = 8;
+  const std::string nodes = std::to_string((devices + devices_of_node - 1) / devices_of_node);
+  return error(asks + " " + std::to_string(devices) + " devices, " + c.name + " has " + std::to_string(c.device_count()), "",
+               "name a larger cluster, as dgx-h100x" + nodes);
+}
+
 Result<Cluster> open_cluster(const std::string& where, const plan::Plan& p, const Workspace* workspace) {
   Result<Cluster> c = open_cluster(where, declared_devices(p), workspace);
   if (!c.value) return c;
   if (declared_devices(p) > c->device_count()) {
-    Diagnostic d = error("the plan declares " + std::to_string(declared_devices(p)) + " devices, " + c->name + " has " +
-                             std::to_string(c->device_count()),
-                         "", "name a larger cluster, as dgx-h100x16");
+    Diagnostic d = too_few_devices("the plan declares", declared_devices(p), *c);
     d.file = p.file;
     c.diagnostics.push_back(d);
   }

@@ -49,6 +49,9 @@ Result<plan::Plan> open_plan(const std::string& where, const Workspace*);
 Result<Cluster> open_cluster(const std::string& where, std::int64_t devices, const Workspace* = nullptr);
 Result<Cluster> open_cluster(const std::string& where, const plan::Plan&, const Workspace* = nullptr);
 
+// `asks` ("the plan declares") more devices than the cluster has.
+Diagnostic too_few_devices(const std::string& asks, std::int64_t devices, const Cluster&);
+
 // The number in the plan's `devices` statement; 0: none, or not a plain number.
 std::int64_t declared_devices(const plan::Plan&);
 
