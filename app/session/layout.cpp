@@ -19,7 +19,6 @@ std::span<const PanelPlace> shipped_layout() {
         {"planner", Side::right, 2},
         {"search", Side::right, 2, false},
         {"history", Side::right, 2},
-        {"statement", Side::right, 2},
         {"drafts", Side::start, 2, false},
         {"recent", Side::start, 2, false},
         {"samples", Side::start, 2, false},
@@ -38,6 +37,7 @@ std::span<const PanelPlace> shipped_layout() {
         {"trial", Side::bottom, 4},
         {"compare", Side::bottom, 4},
         {"jobs", Side::bottom, 4},
+        {"statement", Side::bottom, 4},
     };
     // The others are tables of what the canvases draw: whoever wants them asks for them.
     for (const PanelInfo& p : panels()) {

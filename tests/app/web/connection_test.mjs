@@ -18,7 +18,7 @@ await test("what is typed while the connection is away is sent once it is back",
   const other = await person();
   await me.write(plan);
   await me.sees("verdict", "equivalent");
-  await me.page.locator("#tab-right-statement").click();
+  await me.page.locator("#tab-lower-statement").click();
   way.cut();
   await me.offline.filter({ visible: true }).waitFor();
   await me.editor.click();
@@ -93,7 +93,7 @@ await test("what others select leaves the cursor where one types", [model], asyn
   const other = await person(server.url);
   await me.write(`${plan}# end`);
   await me.until("api/panels/script", (p) => p.text.endsWith("# end"));
-  await me.page.locator("#tab-right-statement").click();
+  await me.page.locator("#tab-lower-statement").click();
   await me.editor.click();
   await me.page.keyboard.press("Control+End");
   await other.run("select statement=1");
