@@ -142,7 +142,9 @@ void MainWindow::set_corners(bool wide_bottom) {
   setCorner(Qt::BottomRightCorner, wide_bottom ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea);
 }
 
+// The names of tabs are never cut: where there is no room for all, those at the sides behind the first are behind the menu.
 void MainWindow::reset_layout() {
+  const bool cramped = width() < px(800);
   set_corners(is_narrow());  // in a narrow window the names of their tabs would be cut
   std::map<int, QDockWidget*> first;
   std::map<Qt::DockWidgetArea, QDockWidget*> beside;
@@ -161,7 +163,7 @@ void MainWindow::reset_layout() {
     else if (beside[area])
       splitDockWidget(beside[area], dock, area == Qt::BottomDockWidgetArea ? Qt::Horizontal : Qt::Vertical);
     if (!front) front = beside[area] = dock;
-    dock->setVisible(p.shown);
+    dock->setVisible(p.shown && (front == dock || !cramped || area == Qt::BottomDockWidgetArea));
   };
   const std::span<const session::PanelPlace> all = session::shipped_layout();
   std::set<int> begun;
@@ -174,14 +176,14 @@ void MainWindow::reset_layout() {
       place(p);
   QList<QDockWidget*> sides, bottom;
   QList<int> widths, halves;
-  const int side = px(is_narrow() ? 235 : 290);
+  const int side = px(is_narrow() ? 235 : 290), more = px(20);
   for (const auto& [group, dock] : first) {
     if (!dock) continue;
     dock->raise();
     if (dockWidgetArea(dock) == Qt::BottomDockWidgetArea)
-      bottom << dock, halves << width() / 2;
+      bottom << dock, halves << (!cramped ? width() / 2 : bottom.size() == 1 ? width() * 2 / 5 : width() * 3 / 5);
     else
-      sides << dock, widths << side + (dockWidgetArea(dock) == Qt::RightDockWidgetArea ? px(20) : 0);
+      sides << dock, widths << (cramped ? width() / 4 : side + (dockWidgetArea(dock) == Qt::RightDockWidgetArea ? more : 0));
   }
   resizeDocks(sides, widths, Qt::Horizontal);
   resizeDocks(bottom, halves, Qt::Horizontal);

@@ -10,6 +10,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QPlainTextEdit>
+#include <QTabBar>
 #include <QTest>
 #include <QTextBlock>
 #include <QUrl>
@@ -168,6 +169,30 @@ TEST_CASE_METHOD(WindowFixture, "from 1024 x 700 up no chip is cut without a too
   }
   CHECK(seen > 6);
   CHECK(window->chips()->height() < 110);
+}
+
+TEST_CASE_METHOD(WindowFixture, "no name of a tab is cut, at any scale") {
+  struct Look {
+    QSize size;
+    const char* scale;
+  };
+  for (const Look& look : {Look{{1024, 700}, "100 %"}, Look{{1920, 1080}, "100 %"}, Look{{1920, 1080}, "200 %"}, Look{{1920, 1080}, "300 %"}}) {
+    INFO(look.size.width() << " at " << look.scale);
+    start(false, look.size);
+    run("open model=" + gpt2 + " plan=" + pipeline + " cluster=dgx-h100x1");
+    run("prefer scale \"" + std::string(look.scale) + "\"");
+    trigger("view.reset");
+    settle();
+    int seen = 0;
+    for (const QTabBar* bar : window->findChildren<QTabBar*>())
+      for (int i = 0; bar->isVisible() && i < bar->count(); ++i) {
+        INFO(bar->tabText(i).toStdString());
+        ++seen;
+        CHECK(bar->rect().contains(bar->tabRect(i)));
+      }
+    CHECK(seen > 8);
+  }
+  run("prefer scale \"100 %\"");
 }
 
 TEST_CASE_METHOD(WindowFixture, "the keyboard goes from pane to pane, and every view has a name") {
