@@ -51,8 +51,8 @@ std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
   if (now == stored) return std::nullopt;
   const Node& n = g.node(id);
   const std::string base = n.target.substr(0, n.target.find('.'));
-  const bool steps = base == "aten::linspace" || base == "aten::logspace" || base == "aten::eye" ||
-                     base == "aten::tril_indices" || base == "aten::triu_indices" || base.ends_with("_window");
+  const bool steps = base == "aten::linspace" || base == "aten::logspace" || base == "aten::tril_indices" ||
+                     base == "aten::triu_indices" || base.ends_with("_window");
   const auto start = number_argument(n, "start");
   const bool range = base == "aten::arange" && !stored.empty() && start;
   const bool down = range && number_argument(n, "step").value_or(1) < 0;

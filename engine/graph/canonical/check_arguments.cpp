@@ -7,12 +7,22 @@
 namespace planscope {
 namespace {
 
+// What the node leaves out between two arguments of the schema has to have a default. Empty: it has.
+std::string left_out(const Schema& schema, std::size_t from, std::size_t to) {
+  for (std::size_t k = from; k < to; ++k)
+    if (!schema.arguments[k].initial && !schema.arguments[k].optional)
+      return "argument \"" + schema.arguments[k].name + "\" is left out";
+  return {};
+}
+
 // Empty: all are well.
 std::string misfit(const Node& node, const Schema& schema) {
-  std::size_t next = 0;  // in the schema; what the node leaves out has a default
+  std::size_t next = 0;  // in the schema
   for (const NamedArgument& given : node.arguments) {
+    const std::size_t from = next;
     while (next < schema.arguments.size() && schema.arguments[next].name != given.name) ++next;
     if (next == schema.arguments.size()) return "it has no argument \"" + given.name + "\"";
+    if (std::string why = left_out(schema, from, next); !why.empty()) return why;
     const SchemaArgument& expected = schema.arguments[next++];
     const bool number_for_tensor = expected.type == TypeKind::tensor && !expected.list &&
                                    !std::holds_alternative<Tensor>(given.value) &&
@@ -20,7 +30,7 @@ std::string misfit(const Node& node, const Schema& schema) {
     if (!suits(given.value, expected) || number_for_tensor)
       return "argument \"" + given.name + "\" is of another type";
   }
-  return {};
+  return left_out(schema, next, schema.arguments.size());
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include <catch2/catch.hpp>
 
+#include "engine/graph/canonical/canonical.h"
 #include "engine/graph/print.h"
 #include "engine/graph/pt2/json.h"
 #include "engine/graph/pt2/names.h"
 #include "engine/graph/schemas.h"
+#include "tests/engine/graph/import/model_text.h"
 
 using namespace planscope;
 
@@ -30,6 +32,21 @@ TEST_CASE("Schemas have names, types, defaults and what is written") {
   CHECK(find_schema("aten::batch_norm")->arguments.size() == 9);
   CHECK(find_schema("aten::native_layer_norm")->outputs == 3);
   CHECK_FALSE(find_schema("aten::no_such_operator"));
+}
+
+TEST_CASE("A node that a pass has made is checked against the schema of its operator") {
+  const auto told = [](const std::string& node) {
+    const Model m = testing::read_model_text("input %0 x: float32[4]\n:f#0 %1: float32[4] = " + node + "\noutput %1\n");
+    const std::vector<Diagnostic> all = check_arguments(m);
+    return all.empty() ? "" : all[0].why;
+  };
+  CHECK(told("aten::add.Tensor(self=%0, other=%0, alpha=1)") == "");
+  CHECK(told("aten::add.Tensor(self=%0, other=%0)") == "");
+  CHECK(told("aten::pow.Scalar(self=%0, exponent=2)") == "aten::pow.Scalar: argument \"self\" is of another type");
+  CHECK(told("aten::add.Tensor(self=%0, other=2)") == "aten::add.Tensor: argument \"other\" is of another type");
+  CHECK(told("aten::add.Tensor(self=%0, alpha=1)") == "aten::add.Tensor: argument \"other\" is left out");
+  CHECK(told("aten::add.Tensor(self=%0)") == "aten::add.Tensor: argument \"other\" is left out");
+  CHECK(told("aten::relu(self=%0, by=1)") == "aten::relu: it has no argument \"by\"");
 }
 
 TEST_CASE("Module paths and their calls") {
