@@ -22,7 +22,7 @@ except Exception as problem:  # noqa: BLE001: whatever keeps torch from being th
 warnings.filterwarnings("ignore")
 
 from archive import Program, define_operators, load  # noqa: E402: behind the test that torch is there
-from comparing import Differences, distance, first_operator, scales  # noqa: E402
+from comparing import Differences, distance, first_operator, first_reader, scales  # noqa: E402
 from counting import counted, peak_bytes  # noqa: E402
 from record import Record, Unlike  # noqa: E402
 from training import train  # noqa: E402
@@ -85,7 +85,7 @@ def check(job):
     over, worst = differences.over(), differences.worst()
     answer["equal"], answer["worst"] = not over, worst and {k: worst[k] for k in ("what", "tensor", "error")}
     answer["different"] = over
-    answer["first_operator"] = first_operator(record, values) if over else None
+    answer["first_operator"] = (first_operator(record, values) or first_reader(record, over)) if over else None
     answer["flops"], answer["pytorch_flops"], answer["uncounted"] = counted(Program(exported, module, record, False), record)
     try:
         answer["pytorch_peak_bytes"] = peak_bytes(Program(exported, module, record, False))

@@ -77,3 +77,9 @@ def first_operator(record, values):
         if not any(all(abs(x - y) <= max(size, 1e-8 * max(abs(d[1]), 1e-30)) for x, y in zip(a, d)) for d in near):
             return op["operator"]
     return None
+
+
+def first_reader(record, different):
+    """The first operator of the module that the first parameter whose gradient or update differs belongs to."""
+    modules = {r["tensor"].rpartition(".")[0] for r in different if r["what"] != "loss"}
+    return next((op["operator"] for op in record.header["operators"] if op["module"] in modules), None)
