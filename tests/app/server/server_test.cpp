@@ -284,7 +284,7 @@ TEST_CASE("requests that are none, and too large ones, are answered and end the 
 
 TEST_CASE("clients that send or read slowly hold nobody up, and do not stay", "[server]") {
   Limits limits;
-  limits.header_time = std::chrono::seconds(1);
+  limits.header_time = std::chrono::seconds(4);
   limits.connections_of_an_address = 20;
   Fixture f(limits);
   std::vector<std::thread> slow;
