@@ -116,7 +116,7 @@ bool Marked::task(const TaskSlack& t) const {
 
 std::vector<std::string> Marked::work_ids() const {
   std::vector<std::string> out;
-  if (selected_ && !state_.selection.communicator.empty()) {
+  if (selected_ && !state_.selection.communicator.empty() && state_.selection.tensor.empty()) {
     for (const auto& [name, device_class] : selected_->communicators) out.push_back("communicator " + name);
   } else if (selected_) {
     for (const OpId op : operators_) out.push_back("operator " + std::to_string(op));

@@ -176,7 +176,7 @@ std::vector<std::pair<std::string, int>> communicators_named(const TrafficFacts&
   return {out.begin(), out.end()};
 }
 
-// The operators that make what is sent; those that read what none makes.
+// The operators that make what is sent; those that read what none makes. With a tensor: of that one alone.
 void locate(Selected& out, const Selection& s, const Graph& g, const TrafficFacts& t) {
   out.communicators = communicators_named(t, s.communicator);
   if (out.communicators.empty()) out.problem = "no devices communicate so";
@@ -190,6 +190,8 @@ void locate(Selected& out, const Selection& s, const Graph& g, const TrafficFact
       tensors.insert(part.tensors.begin(), part.tensors.end());
       classes.insert(part.device_class);
     }
+  out.classes.assign(classes.begin(), classes.end());
+  if (!s.tensor.empty()) return;
   for (const TensorId tensor : tensors)
     if (const PTensor& of = g.tensors[at(tensor)]; of.producer >= 0)
       operators.insert(of.producer);
@@ -197,7 +199,6 @@ void locate(Selected& out, const Selection& s, const Graph& g, const TrafficFact
       operators.insert(of.readers.begin(), of.readers.end());
   out.tensors.assign(tensors.begin(), tensors.end());
   out.operators.assign(operators.begin(), operators.end());
-  out.classes.assign(classes.begin(), classes.end());
   out.parameters = parameters_read(g, out.operators);
 }
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <set>
 
+#include "app/session/block_selection.h"
 #include "app/session/core.h"
 #include "app/session/panel.h"
 #include "app/session/times.h"
 #include "app/session/traffics.h"
-#include "app/workbench/equal_layers.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
@@ -74,28 +74,6 @@ Result<std::string> communicators_over(const State& s, const std::string& link) 
                there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
 }
 
-constexpr std::size_t kMostWords = 160;  // of a selection that can still be read
-
-// The operators of the block that was selected, in words of the plan language; empty: it has none, or a whole slot, or
-// too many to be read, which its place says better.
-std::string words_of_block(const Document& d, const TimeSelection& t) {
-  if (t.stream.empty() || !t.us || t.lanes.size() != 1 || !d.shown->sized) return "";
-  const Evaluation& e = *d.shown->evaluation;
-  const std::optional<StudiedTask> task = d.shown->study->find_task(class_of_lane(e, t.lanes[0]), t.stream, *window_of(t.us));
-  if (!task || task->task.instruction < 0) return "";
-  const Segment& segment = e.made.program.segments[static_cast<std::size_t>(task->task.segment)];
-  std::vector<OpId> operators;
-  for (std::size_t k = 0; k < segment.instructions.size(); ++k) {
-    const Instruction& i = segment.instructions[k];
-    if (i.piece < 0 || static_cast<std::size_t>(task->task.instruction) != k) continue;
-    for (const PieceOp& o : e.made.program.pieces[static_cast<std::size_t>(i.piece)].ops) operators.push_back(o.op);
-  }
-  std::sort(operators.begin(), operators.end());
-  operators.erase(std::unique(operators.begin(), operators.end()), operators.end());
-  const std::string words = operators.empty() ? "" : selection_of(d.shown->sized->info, operators);
-  return words.size() > kMostWords ? "" : words;
-}
-
 Result<Done> select(Core& c, const Invocation& i) {
   const Document& d = *c.document();
   Selection s;
@@ -132,8 +110,8 @@ Result<Done> select(Core& c, const Invocation& i) {
   const bool block = time && !i.get("stream").empty() && s == Selection{};
   const bool lane = time && of_time && !i.has("time") && !of_operators && time->lanes.size() == 1;
   if (block) {
-    Selection words{.operators = words_of_block(d, *time), .tensor = {}, .place = {}};
-    if (!words.operators.empty() && means(words).problem.empty()) s = std::move(words), of_operators = true;
+    Selection is = selection_of_block(d, *time);
+    if (!is.none() && means(is).problem.empty()) s = std::move(is), of_operators = true;
   }
   if ((block || lane) && s == Selection{}) {  // what runs there
     const Evaluation& e = *predicted(d);

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "app/session/canvases/canvases.h"
 #include "app/session/panels/panels.h"
@@ -13,6 +15,7 @@
 #include "viz/tensor/layout.h"
 #include "viz/timeline/draw.h"
 #include "viz/timeline/interaction.h"
+#include "viz/timeline/marks.h"
 #include "viz/timeline/wire.h"
 #include "viz/tensor/wire.h"
 #include "viz/traffic/layout.h"
@@ -95,7 +98,7 @@ TEST_CASE("what gestures in the timeline ask for the session does, and the timel
   click({now.lanes[0].label.x + 50, now.lanes[0].label.y + 10});
   CHECK(s.session.state().selection.place == "pipe=1");
   CHECK(s.session.state().time->lanes == std::vector<std::string>{"pipe=1"});
-  // A block is a task, with its slack; its operators' place is selected.
+  // A block is a task, with its slack; of a whole run the place is selected.
   const viz::TimelineModel m = *viz::decode_timeline(s.model("timeline"));
   const std::vector<viz::Block>& blocks = m.lanes[0].streams[0].blocks;
   const auto found = std::find_if(blocks.begin(), blocks.end(), [](const viz::Block& b) { return b.micro_batch == 2; });
@@ -129,6 +132,55 @@ TEST_CASE("what gestures in the timeline ask for the session does, and the timel
   CHECK(viz::decode_timeline(s.model("timeline"))->lanes[1].name == "device 1");
   run(scene->apply({.mouse = {}, .keys = {viz::Key::escape}}, area));
   CHECK_FALSE(s.session.state().time);
+}
+
+TEST_CASE("a block of any stream is selected as what it is: operators, a communicator and its tensor, parameters") {
+  Shown s("llama_tiny");
+  s.plan("devices 8 as pipe=2 data=2 tensor=2\nmodel batch=16\naxis mb=4\nlet L = model.layers[*]\nlet S = cut L into 2\n"
+         "trans * batch by data, mb\nuse tp(L, tensor)\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+  const viz::TimelineModel m = *viz::decode_timeline(s.model("timeline"));
+  const Graph& g = *s.session.state().document()->shown->evaluation->made.graph;
+  std::map<std::string, int> seen;
+  std::set<std::pair<std::string, std::int32_t>> known;
+  for (int l = 0; l < static_cast<int>(m.lanes.size()); ++l)
+    for (int k = 1; k < static_cast<int>(m.lanes[l].streams.size()); ++k)
+      for (int b = 0; b < static_cast<int>(m.lanes[l].streams[k].blocks.size()); ++b) {
+        const viz::Block& block = m.at({l, k, b});
+        if (viz::is_idle(block.kind) || !known.insert({m.lanes[l].name, block.instruction}).second) continue;
+        s.run("select none " + viz::block_arguments(m, {l, k, b}));
+        const viz::BlockDetail& is = m.details[static_cast<std::size_t>(block.instruction)];
+        const Selection& selection = s.session.state().selection;
+        const Selected& selected = *s.session.state().selected;
+        INFO(is.title);
+        CHECK(selection.place.empty());
+        CHECK(selected.problem.empty());
+        if (!is.communicators.empty()) {
+          CHECK(selection.communicator == is.communicators[0]);
+          if (is.tensors.size() == 1) CHECK(selected.tensors == is.tensors);
+        } else if (!is.operators.empty()) {
+          CHECK(selected.operators == is.operators);
+        } else if (block.kind == viz::BlockKind::update) {
+          REQUIRE(selected.parameters.size() == 1);
+          CHECK(selected.of_parameters());
+          const std::string name = g.tensor_name(g.parameters[static_cast<std::size_t>(selected.parameters[0])].tensor);
+          CHECK(is.title.find("home " + name + ",") != std::string::npos);
+        } else {
+          CHECK(selected.tensors.size() == 1);
+        }
+        ++seen[m.lanes[l].streams[k].name + (block.kind == viz::BlockKind::update ? " update" : "")];
+      }
+  for (const char* stream : {"operators", "operators update", "collective", "transfer"}) {
+    INFO(stream);
+    CHECK(seen[stream] > 2);
+  }
+  // A wait is what ends it.
+  const auto& operators = m.lanes[0].streams[1];
+  REQUIRE(operators.kind == viz::StreamKind::operators);
+  const auto wait = std::find_if(operators.blocks.begin(), operators.blocks.end(),
+                                 [](const viz::Block& b) { return b.kind == viz::BlockKind::idle_communication; });
+  REQUIRE(wait != operators.blocks.end());
+  s.run("select none " + viz::block_arguments(m, {0, 1, static_cast<int>(wait - operators.blocks.begin())}));
+  CHECK(s.session.state().selection.communicator == "all_reduce over tensor at all[pipe=0]");
 }
 
 TEST_CASE("zooming into a step that is too long for single operators asks for them, and shows them") {
