@@ -23,7 +23,9 @@ std::string figure(const State& s) {
     const std::unique_ptr<viz::Scene> scene = viz::make_scene(c.scene);
     if (scene && scene->load(c.model(s)))
       return "<section><h2>" + html_text("Timelines, by " + s.align) + "</h2>\n" +
-             viz::scene_svg(*scene, scene->natural_size(), "", viz::light_theme()) + "</section>\n";
+             viz::scene_svg(*scene, scene->natural_size(), "", viz::light_theme())
+                 .value_or("<p>They are left out: their picture would be larger than 2 MB.</p>\n") +
+             "</section>\n";
   }
   return "";
 }

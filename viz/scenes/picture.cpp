@@ -35,24 +35,34 @@ Drawn drawn(const Scene& scene, Size size, const std::string& caption, const The
 #ifdef PLANSCOPE_RASTERISER
 namespace {
 
-constexpr std::size_t most_svg_bytes = 2'000'000;
+constexpr double least_ratio = 0.1;  // below it nothing can be read
 
-Image pixels(const Drawn& d, const Theme& theme, double ratio) {
+// At most so many bytes; nothing: it takes more at the least ratio too. How many it takes goes about with the pixels.
+std::optional<std::string> png_within(const Drawn& d, const Theme& theme, double ratio, std::size_t limit) {
   const FontFiles fonts{PLANSCOPE_FONT_DIR "/DejaVuSans.ttf", PLANSCOPE_FONT_DIR "/DejaVuSans-Bold.ttf"};
-  const double fitting = std::sqrt(most_pixels / (d.size.width * d.size.height));
-  return raster_image(d.list, d.size, {theme.background, std::min(ratio, fitting), fonts});
+  ratio = std::min(ratio, std::sqrt(most_pixels / (d.size.width * d.size.height)));
+  for (;;) {
+    std::string png = encode_png(raster_image(d.list, d.size, {theme.background, ratio, fonts}));
+    if (png.size() <= limit) return png;
+    if (ratio <= least_ratio) return std::nullopt;
+    const double share = 0.95 * std::sqrt(static_cast<double>(limit) / static_cast<double>(png.size()));
+    ratio = std::max(least_ratio, ratio * std::min(0.9, share));
+  }
 }
 
-// A picture with too many shapes for one file, as pixels: as many of them as the file may hold.
-std::string svg_of_pixels(const Drawn& d, const std::string& caption, const Theme& theme) {
-  std::string png;
-  for (double ratio = 2; ratio > 0.4; ratio /= 1.4)
-    if (png = encode_png(pixels(d, theme, ratio)); png.size() / 3 * 4 < most_svg_bytes - 1000) break;
+// A picture with too many shapes for one file, as pixels.
+std::optional<std::string> svg_of_pixels(const Drawn& d, const std::string& caption, const Theme& theme) {
   const auto side = [](double v) { return std::to_string(static_cast<long>(std::ceil(v))); };
   const std::string sides = "width=\"" + side(d.size.width) + "\" height=\"" + side(d.size.height) + "\"";
-  return "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" " + sides + ">\n<title>" +
-         escaped(caption) + " (as pixels: its shapes would take more than 2 MB)</title>\n<image " + sides +
-         " xlink:href=\"data:image/png;base64," + base64(png) + "\"/>\n</svg>\n";
+  const std::string before = "<svg xmlns=\"http://www.w3.org/2000/svg\" xmlns:xlink=\"http://www.w3.org/1999/xlink\" " + sides +
+                             ">\n<title>" + escaped(caption) + " (as pixels: its shapes would take more than 2 MB)</title>\n<image " +
+                             sides + " xlink:href=\"data:image/png;base64,";
+  const std::string after = "\"/>\n</svg>\n";
+  const std::size_t around = before.size() + after.size();
+  if (around >= most_picture_bytes) return std::nullopt;
+  const std::optional<std::string> png = png_within(d, theme, 2, (most_picture_bytes - around) / 4 * 3);
+  if (!png) return std::nullopt;
+  return before + base64(*png) + after;
 }
 
 }  // namespace
@@ -66,21 +76,27 @@ Size largest_png(Size s) {
   return {std::floor(share * s.width), std::floor(share * s.height)};
 }
 
-std::string scene_svg(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
+std::optional<std::string> scene_svg(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
   const Drawn d = drawn(scene, size, caption, theme);
   std::string out = to_svg(d.list, d.size, {theme.background, caption});
+  if (out.size() <= most_picture_bytes) return out;
 #ifdef PLANSCOPE_RASTERISER
-  if (out.size() > most_svg_bytes) out = svg_of_pixels(d, caption, theme);
+  return svg_of_pixels(d, caption, theme);
+#else
+  return std::nullopt;
 #endif
-  return out;
 }
 
 #ifdef PLANSCOPE_RASTERISER
+bool makes_png() { return true; }
+
 std::optional<std::string> scene_png(const Scene& scene, Size size, const std::string& caption, const Theme& theme,
                                      double ratio) {
-  return encode_png(pixels(drawn(scene, size, caption, theme), theme, ratio));
+  return png_within(drawn(scene, size, caption, theme), theme, ratio, most_picture_bytes);
 }
 #else
+bool makes_png() { return false; }
+
 std::optional<std::string> scene_png(const Scene&, Size, const std::string&, const Theme&, double) {
   return std::nullopt;
 }

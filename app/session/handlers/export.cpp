@@ -38,11 +38,14 @@ Result<std::string> picture(const State& s, const CanvasInfo& c, const PictureOp
     if (!scene) return error("the picture of " + std::string(c.title) + " cannot be drawn");
   }
   const viz::Size size = o.view ? o.size : scene->natural_size();
-  if (!o.png) return viz::scene_svg(*scene, size, caption(*s.document()), o.theme);
-  const std::optional<std::string> bytes = viz::scene_png(*scene, size, caption(*s.document()), o.theme);
-  if (!bytes)
+  if (o.png && !viz::makes_png())
     return error("this program makes no PNG files", "it was built without Dear ImGui", "a name that ends with .svg");
-  return *bytes;
+  const std::string above = caption(*s.document());
+  const std::optional<std::string> bytes =
+      o.png ? viz::scene_png(*scene, size, above, o.theme) : viz::scene_svg(*scene, size, above, o.theme);
+  if (bytes) return *bytes;
+  return error("the picture of " + std::string(c.title) + " would be larger than 2 MB",
+               "it shows too much for as many pixels as that holds", "view=yes draws what is in view alone");
 }
 
 Result<PictureOptions> picture_options(const Invocation& i) {
