@@ -60,15 +60,21 @@ ModuleCall innermost_module(std::string_view stack) {
 }
 
 std::string source_line(std::string_view trace) {
-  auto at = trace.rfind("File \"");
-  if (at == std::string_view::npos) return {};
-  std::string_view rest = trace.substr(at + 6);
-  auto quote = rest.find("\", line ");
-  if (quote == std::string_view::npos) return {};
-  std::string_view file = rest.substr(0, quote), line = rest.substr(quote + 8);
-  line = line.substr(0, line.find_first_not_of("0123456789"));
-  if (line.empty()) return {};
-  return std::string(file.substr(file.rfind('/') + 1)) + ":" + std::string(line);
+  constexpr std::string_view begin = "File \"", middle = "\", line ";
+  std::string innermost;
+  for (auto at = trace.rfind(begin); at != std::string_view::npos; at = at > 0 ? trace.rfind(begin, at - 1) : std::string_view::npos) {
+    const std::string_view rest = trace.substr(at + begin.size());
+    const auto quote = rest.find(middle);
+    if (quote == std::string_view::npos) continue;
+    const std::string_view file = rest.substr(0, quote);
+    std::string_view line = rest.substr(quote + middle.size());
+    line = line.substr(0, line.find_first_not_of("0123456789"));
+    if (line.empty()) continue;
+    std::string found = std::string(file.substr(file.rfind('/') + 1)) + ":" + std::string(line);
+    if (file.find("/torch/") == std::string_view::npos) return found;
+    if (innermost.empty()) innermost = std::move(found);
+  }
+  return innermost;
 }
 
 std::string operator_name(std::string_view target) {

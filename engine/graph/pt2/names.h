@@ -17,7 +17,8 @@ struct ModuleCall {
 // exporter, `L['self'].layers`, are written without their root.
 ModuleCall innermost_module(std::string_view stack);
 
-// The last `File "…/name.py", line N` of a traceback: `name.py:N`; empty if there is none.
+// The last `File "…/name.py", line N` of a traceback that does not lie in a folder `torch`, where the model's own line
+// called PyTorch; if all do, the last one: `name.py:N`. Empty if there is none.
 std::string source_line(std::string_view trace);
 
 // `torch.ops.aten.add.Tensor` -> `aten::add.Tensor`; `.default` is dropped; other targets stay as they are.

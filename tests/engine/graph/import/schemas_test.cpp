@@ -71,6 +71,12 @@ TEST_CASE("Operator names and source lines") {
             "  File \"/a/b/model.py\", line 12, in forward\n    x = 1\n  File \"/a/c/attn.py\", line 7, in f\n") ==
         "attn.py:7");
   CHECK(source_line("no frames").empty());
+  const std::string model = "  File \"/a/b/model.py\", line 12, in forward\n    x = self.up(x)\n";
+  const std::string torch = "  File \"/a/lib/site-packages/torch/nn/modules/linear.py\", line 134, in forward\n    return F.linear(x)\n";
+  CHECK(source_line(model + torch) == "model.py:12");
+  CHECK(source_line(model + torch + torch) == "model.py:12");
+  CHECK(source_line(torch) == "linear.py:134");
+  CHECK(source_line("File \"/a/b.py\", line 3\nFile \"cut") == "b.py:3");
 }
 
 TEST_CASE("Call numbers, and modules as scripts write them") {
