@@ -82,7 +82,11 @@ struct Picture {
     double y = r.y + std::min(16.0, r.height * 0.75);
     const std::string title = elided((folded ? "▸ " : "") + m.text(m.title[at(n)]), TextStyle::strong, room);
     canvas.text({r.x + 8, y}, title, TextStyle::strong, t.text);
-    within(n, {r.x + 8 + text_width(title, TextStyle::strong).value + 6, r.y + 4, 0, 15}, r.right() - 5);
+    const double behind_title = r.x + 8 + text_width(title, TextStyle::strong).value + 6;
+    const double end = within(n, {behind_title, r.y + 4, 0, 15}, r.right() - 5) - 4;
+    const std::string& kind = m.text(m.kind[at(n)]);
+    if (!kind.empty() && behind_title + text_width(kind, TextStyle::small).value <= end)
+      canvas.text({behind_title, y}, kind, TextStyle::small, t.dim);
     const Span32 lines = span_of(m.line_end, n);
     for (std::int32_t k = lines.begin; k < std::min(lines.end, lines.begin + 3); ++k) {
       y += line_height;
@@ -113,19 +117,20 @@ struct Picture {
     }
   }
 
-  // What is communicated in a node, at the right of its title where there is room for it; else a mark.
-  void within(int n, Rect r, double right) const {
+  // What is communicated in a node, at the right of its title where there is room for it; else a mark. Where it begins.
+  double within(int n, Rect r, double right) const {
     const std::string& text = m.text(m.within[at(n)]);
-    if (text.empty() || !(v.forward || v.backward)) return;
+    if (text.empty() || !(v.forward || v.backward)) return right;
     const double width = text_width(text, TextStyle::small).value + 12;
     const bool fits = right - width >= r.x && v.zoom >= graph_text_zoom;
     r.width = fits ? width : 7;
     r.x = right - r.width;
     if (!fits) r.height = 7;
     canvas.fill(r, fits ? mix(t.panel, t.communication, 0.3) : t.communication, fits ? 7 : 3.5);
-    if (!fits) return;
+    if (!fits) return r.x;
     canvas.stroke(r, t.communication, 1, 7);
     canvas.text({r.x + 5, r.y + 11}, text, TextStyle::small, t.text);
+    return r.x;
   }
 
   void head(Point from, Point to, Colour colour) const {

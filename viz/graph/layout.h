@@ -26,7 +26,7 @@ struct GraphView {
 
 inline constexpr double graph_bar_height = 26;     // of the breadcrumbs
 inline constexpr double graph_legend_height = 24;
-inline constexpr double graph_chip_width = 104, graph_chip_height = 34;
+inline constexpr double graph_chip_width = 188, graph_chip_height = 34;
 inline constexpr double graph_lane_line = 13,
                         graph_lane_height = 58;  // of parameters, at the lower end of a node that has some
 inline constexpr double graph_lane_zoom = 0.85;  // below it the lines of a lane are marks alone

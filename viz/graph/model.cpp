@@ -22,7 +22,7 @@ int GraphModel::find(const std::string& node_id) const {
 }
 
 int GraphModel::add_node(const NodeAbout& n, const Rect& r) {
-  id.push_back(intern(n.id)), title.push_back(intern(n.title)), within.push_back(intern(n.within));
+  id.push_back(intern(n.id)), title.push_back(intern(n.title)), kind.push_back(intern(n.kind)), within.push_back(intern(n.within));
   command.push_back(intern(n.command)), parent.push_back(n.parent);
   state.push_back(static_cast<std::uint8_t>(n.state));
   found.push_back(n.found);
@@ -84,13 +84,13 @@ bool all_of_size(std::size_t n, const T&... columns) {
 
 std::string first_problem(const GraphModel& m) {
   const std::size_t n = m.id.size(), e = m.from.size(), c = m.chip_edge.size(), t = m.texts.size();
-  if (!all_of_size(n, m.title, m.within, m.command, m.parent, m.state, m.found, m.x, m.y, m.w, m.h, m.level, m.line_end,
+  if (!all_of_size(n, m.title, m.kind, m.within, m.command, m.parent, m.state, m.found, m.x, m.y, m.w, m.h, m.level, m.line_end,
                    m.fact_end, m.band_end, m.lane_end))
     return "columns of nodes have unequal lengths";
   if (!all_of_size(e, m.to, m.edge_text, m.edge_command, m.next, m.point_end)) return "columns of edges have unequal lengths";
   if (!all_of_size(c, m.chip_title, m.chip_about, m.chip_gradient, m.chip_exposed, m.chip_fact_end))
     return "columns of chips have unequal lengths";
-  if (!within(m.id, t) || !within(m.title, t) || !within(m.within, t) || !within(m.command, t) || !within(m.line, t) ||
+  if (!within(m.id, t) || !within(m.title, t) || !within(m.kind, t) || !within(m.within, t) || !within(m.command, t) || !within(m.line, t) ||
       !within(m.fact, t) || !within(m.lane_text, t) || !within(m.edge_text, t) || !within(m.edge_command, t) ||
       !within(m.chip_title, t) || !within(m.chip_about, t) || !within(m.chip_fact, t) || !within(m.category, t))
     return "a text is not there";

@@ -33,6 +33,7 @@ struct NodeAbout {
   NodeState state = NodeState::single;
   int parent = -1;                        // a box
   std::vector<std::string> lines = {};    // below the title, at most three are drawn
+  std::string kind = {};                  // what it is: behind the title where there is room
   std::string within = {};                // what is communicated in it: beside the title
   std::vector<std::string> facts = {};    // shown when pointed at
   std::string command = {};               // what choosing it runs
@@ -54,7 +55,7 @@ struct GraphModel {
   double width = 0, height = 0;
   std::vector<std::string> texts;
 
-  std::vector<std::int32_t> id, title, within, command, parent;  // by node
+  std::vector<std::int32_t> id, title, kind, within, command, parent;  // by node
   std::vector<std::uint8_t> state;
   std::vector<std::int32_t> found;
   std::vector<float> x, y, w, h, level;

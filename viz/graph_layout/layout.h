@@ -35,7 +35,7 @@ struct GraphLayout {
   Size size;                              // everything is within (0, 0) and this
 };
 
-inline constexpr double layout_rank_gap = 118;  // between ranks: a chip on an edge fits in
+inline constexpr double layout_rank_gap = 202;  // between ranks: a chip on an edge fits in
 inline constexpr double layout_node_gap = 18;   // within a rank
 inline constexpr double layout_box_margin = 16, layout_box_header = 26;
 

@@ -81,6 +81,18 @@ std::string sums_text(const std::vector<Conversion>& all) {
   return bytes_text(bytes) + " · " + time_text(us_of(all));
 }
 
+// `12 ms exposed`, without the time where it is all of it; empty: it is not known.
+std::string exposed_text(const std::vector<Conversion>& all) {
+  double exposed = 0;
+  for (const Conversion& c : all)
+    if (c.exposed_us < 0)
+      return "";
+    else
+      exposed += c.exposed_us;
+  const std::string of = time_text(exposed);
+  return exposed == 0 ? " hidden" : of == time_text(us_of(all)) ? " exposed" : " · " + of + " exposed";
+}
+
 class Filler {
  public:
   Filler(const State& s, const GraphPicture& g) : state_(s), g_(g), placed_(g.placed->get()), one_place_(one_place(g)) {}
@@ -122,20 +134,21 @@ class Filler {
       about.within = us >= 1 ? "↑↓ " + time_text(us) : "↑↓";
     }
     about.found = n.found;
+    if (g_.evaluation && group.kind != group.label) about.kind = group.kind;
     lines(n, about);
     if (!n.expanded) lane(k, about);
     facts(n, about);
     m_.add_node(about, placed_.layout.nodes[at(k)]);
   }
 
-  // What differs from node to node: splits, then the place and what waits for backward, then the figures.
+  // What differs from node to node: splits, then what waits for backward and the place, then the figures.
   void lines(const NodePicture& n, viz::NodeAbout& about) const {
     std::vector<std::string> first = split_texts(n.splits);
     std::vector<std::string> where;
+    if (const std::string storage = storage_text(n); !storage.empty()) where.push_back(storage);
     if (!one_place_ && !n.places.empty())
       where.push_back(n.places.size() == 1 ? n.places[0].place
                                            : std::to_string(n.places.size()) + " places: " + text_of(n.places));
-    if (const std::string storage = storage_text(n); !storage.empty()) where.push_back(storage);
     std::vector<std::string> figures;
     if (g_.evaluation) figures.push_back(time_text(n.time_us));
     if (g_.evaluation && n.kept_bytes >= 1) figures.push_back("kept " + bytes_text(n.kept_bytes));
@@ -236,8 +249,9 @@ class Filler {
       if (c.gradient == gradient) own.push_back(c);
     if (own.empty()) return;
     std::sort(own.begin(), own.end(), [](const Conversion& a, const Conversion& b) { return a.us > b.us; });
-    viz::ChipAbout about{.title = (gradient ? "← " : "") + own[0].kind + (own.size() > 1 ? " +" + std::to_string(own.size() - 1) : ""),
-                         .about = sums_text(own), .gradient = gradient};
+    viz::ChipAbout about{.title = (gradient ? "← " : "") + own[0].kind + " of " + with_commas(own[0].group) +
+                                  (own.size() > 1 ? " +" + std::to_string(own.size() - 1) : ""),
+                         .about = sums_text(own) + exposed_text(own), .gradient = gradient};
     for (const Conversion& c : own) {
       about.exposed = about.exposed || c.exposed_us != 0;  // where it is not known, it is not said to be hidden
       about.facts.push_back(text_of(c));

@@ -12,7 +12,7 @@ namespace planscope::session {
 namespace {
 
 constexpr std::size_t kMostForDot = 300;           // nodes; more take longer than 0.1 s (docs/benchmarks.md)
-constexpr double kLeast = 236, kMost = 290, kHeight = 66;
+constexpr double kLeast = 236, kMost = 290, kHeight = 80;
 
 viz::LayoutRequest request_of(const FoldedModel& f, const VisibleGraph& v) {
   viz::LayoutRequest out;

@@ -171,7 +171,7 @@ TEST_CASE("a block of any stream is selected as what it is: operators, a communi
       }
   for (const char* stream : {"operators", "operators update", "collective", "transfer"}) {
     INFO(stream);
-    CHECK(seen[stream] > 2);
+    CHECK(seen[stream] >= 2);
   }
   // A wait is what ends it.
   const auto& operators = m.lanes[0].streams[1];

@@ -14,6 +14,7 @@
 #include "app/workbench/cost_shares.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "viz/graph/layout.h"
 #include "viz/graph/wire.h"
 
 using namespace planscope;
@@ -452,4 +453,28 @@ TEST_CASE("what is decided otherwise than in the kept plan is marked on its node
   const std::vector<std::string> marked = changed();
   CHECK(std::count(marked.begin(), marked.end(), "changed lm_head") == 1);
   CHECK(std::count(marked.begin(), marked.end(), "changed model.layers[*]") == 0);
+}
+
+TEST_CASE("nodes and chips of the graph say what waits for backward, where, how long, and what is exposed") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1", .clock = nullptr});
+  predicted(s, "llama_tiny", "devices 8 as pipe=2 data=2 tensor=2\nmodel batch=16\naxis mb=4\nlet L = model.layers[*]\nlet S = cut L into 2\n"
+                             "trans * batch by data, mb\nuse tp(L, tensor)\ntrans L recompute\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
+  const auto graph = std::find_if(canvases().begin(), canvases().end(), [](const CanvasInfo& c) { return std::string_view(c.id) == "graph"; });
+  const viz::GraphModel m = *viz::decode_graph(graph->model(s.state()));
+  const int layers = m.find("model.layers[*]");
+  REQUIRE(layers >= 0);
+  CHECK(m.text(m.kind[at(layers)]) == "LlamaDecoderLayer");
+  const viz::Span32 lines = viz::span_of(m.line_end, layers);
+  REQUIRE(lines.end - lines.begin == 3);
+  CHECK(m.text(m.line[at(lines.begin + 1)]) == "recompute · 2 places: pipe=0: 0–1; pipe=1: 2–3");
+  CHECK(m.text(m.line[at(lines.begin + 2)]).find(" · kept ") != std::string::npos);
+  CHECK(16 + 3 * 14 + 3 <= m.h[at(layers)] - viz::graph_lane_height - 7);  // the third line stands above the band of colours
+  REQUIRE(s.apply({"expand", {{"depth", "3"}}}).ok());
+  const viz::GraphModel inside = *viz::decode_graph(graph->model(s.state()));
+  REQUIRE(inside.chips() > 0);
+  for (int c = 0; c < inside.chips(); ++c) {
+    INFO(inside.text(inside.chip_title[at(c)]) << ", " << inside.text(inside.chip_about[at(c)]));
+    CHECK(inside.text(inside.chip_title[at(c)]).find(" of 2") != std::string::npos);
+    CHECK(inside.text(inside.chip_about[at(c)]).ends_with(inside.chip_exposed[at(c)] ? "exposed" : "hidden"));
+  }
 }

@@ -222,3 +222,18 @@ TEST_CASE("a scene takes a graph, keeps its picture when bytes are damaged, and 
   CHECK(s->view() == view);
   CHECK(s->natural_size().width > sample_graph().width);
 }
+
+TEST_CASE("the kind of a node stands behind its title where there is room for it, and what is communicated in it keeps its own") {
+  const auto drawn = [](const NodeAbout& about) {
+    GraphModel m;
+    m.add_node(about, {20, 20, 236, 80});
+    GraphView v;
+    Canvas canvas;
+    draw_graph(canvas, m, v, area, light_theme());
+    return has_text(canvas.list(), about.kind);
+  };
+  CHECK(drawn({.id = "mlp", .title = "mlp", .kind = "LlamaMLP"}));
+  CHECK(drawn({.id = "mlp", .title = "mlp", .kind = "LlamaMLP", .within = "↑↓ 1.2 ms"}));
+  CHECK_FALSE(drawn({.id = "mlp", .title = "mlp", .kind = "A kind that is too long for it", .within = "↑↓ 1.2 ms"}));
+  CHECK_FALSE(drawn({.id = "mlp", .title = "a title that leaves no room for it", .kind = "LlamaMLP"}));
+}
