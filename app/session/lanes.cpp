@@ -8,21 +8,29 @@ namespace planscope::session {
 
 namespace {
 
-constexpr std::size_t kMostDevices = 64, kMostBlocks = 500'000;  // of one class that is opened
+constexpr std::size_t kMostDevices = 64;      // of one class that is opened
+constexpr std::size_t kMostParts = 500'000;  // blocks and changes of memory in all lanes of devices together
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::string device_name(int device) { return "device " + std::to_string(device); }
 
-std::size_t blocks_of(const viz::Lane& lane) {
-  std::size_t n = 0;
+std::size_t parts_of(const viz::Lane& lane) {
+  std::size_t n = lane.memory.size();
   for (const viz::Stream& s : lane.streams) n += s.blocks.size();
   return n;
 }
 
+// So many devices of every class that is opened fit.
+std::size_t devices_that_fit(const viz::TimelineModel& model, const LaneLook& look) {
+  std::size_t one_of_each = 0;
+  for (const viz::Lane& lane : model.lanes)
+    if (look.open.contains(lane.name)) one_of_each += parts_of(lane);
+  return std::clamp<std::size_t>(kMostParts / std::max<std::size_t>(1, one_of_each), 1, kMostDevices);
+}
+
 // Devices of a class do the same: each is a lane like the one of the class.
-void add_devices(const viz::Lane& of_class, const std::vector<int>& devices, std::vector<viz::Lane>& out) {
-  const std::size_t fit = kMostBlocks / std::max<std::size_t>(1, blocks_of(of_class));
-  const std::size_t shown = std::min({devices.size(), kMostDevices, std::max<std::size_t>(1, fit)});
+void add_devices(const viz::Lane& of_class, const std::vector<int>& devices, std::size_t most, std::vector<viz::Lane>& out) {
+  const std::size_t shown = std::min(devices.size(), most);
   for (std::size_t k = 0; k < shown; ++k) {
     viz::Lane lane = of_class;
     lane.name = device_name(devices[k]);
@@ -101,6 +109,7 @@ std::vector<int> lane_order(const Evaluation& e, const LaneLook& look) {
 viz::TimelineModel arranged(const viz::TimelineModel& model, const Evaluation& e, const LaneLook& look) {
   viz::TimelineModel out = model;
   out.lanes.clear();
+  const std::size_t fit = devices_that_fit(model, look);
   std::vector<std::int32_t> now(model.lanes.size(), 0);  // lane of each class
   for (const int c : lane_order(e, look)) {
     viz::Lane lane = model.lanes[at(c)];
@@ -110,7 +119,7 @@ viz::TimelineModel arranged(const viz::TimelineModel& model, const Evaluation& e
     now[at(c)] = static_cast<std::int32_t>(out.lanes.size());
     out.lanes.push_back(std::move(lane));
     const viz::Lane of_class = out.lanes.back();
-    if (of_class.open) add_devices(of_class, devices(e.made.program, e.made.program.classes[at(c)]), out.lanes);
+    if (of_class.open) add_devices(of_class, devices(e.made.program, e.made.program.classes[at(c)]), fit, out.lanes);
   }
   for (viz::Link& l : out.links) l.from.lane = now[at(l.from.lane)], l.to.lane = now[at(l.to.lane)];
   for (viz::PathPart& p : out.critical) p.lane = now[at(p.lane)];

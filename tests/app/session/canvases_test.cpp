@@ -183,6 +183,27 @@ TEST_CASE("a block of any stream is selected as what it is: operators, a communi
   CHECK(s.session.state().selection.communicator == "all_reduce over tensor at all[pipe=0]");
 }
 
+TEST_CASE("devices as lanes of all classes together are as many as can be drawn") {
+  Shown s("llama_tiny", "dgx-h100x8");
+  s.plan("devices 64 as pipe=2 data=32\nmodel batch=64\nlet S = cut model.layers[*] into 2\ntrans * batch by data\nassign S[i] to pipe=i\n");
+  const Evaluation& e = *s.session.state().document()->shown->evaluation;
+  viz::TimelineModel m;
+  for (const char* name : {"pipe=0", "pipe=1"})
+    m.lanes.push_back({name, 32, {{"compute", viz::StreamKind::compute, std::vector<viz::Block>(20'000)}}, std::vector<viz::MemoryStep>(5'000), {}});
+  const auto devices_of = [&](const LaneLook& look) {
+    std::vector<std::int64_t> out;  // of each class that is open
+    for (const viz::Lane& lane : arranged(m, e, look).lanes) {
+      if (lane.open) out.push_back(0);
+      if (lane.is_device && lane.devices == 1) ++out.back();
+    }
+    return out;
+  };
+  CHECK(devices_of({.open = {"pipe=0"}}) == std::vector<std::int64_t>{20});
+  CHECK(devices_of({.open = {"pipe=0", "pipe=1"}}) == std::vector<std::int64_t>{10, 10});
+  for (viz::Lane& lane : m.lanes) lane.streams[0].blocks.resize(20), lane.memory.clear();
+  CHECK(devices_of({.open = {"pipe=0", "pipe=1"}}) == std::vector<std::int64_t>{32, 32});
+}
+
 TEST_CASE("zooming into a step that is too long for single operators asks for them, and shows them") {
   Shown s("llama_tiny");
   s.plan("devices 4 as pipe=4\nmodel batch=4096\naxis mb=4096\nlet S = cut model.layers[*] into 4\ntrans * batch by mb\nassign S[i] to pipe=i\nuse 1f1b(S)\n");
