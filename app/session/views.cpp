@@ -14,7 +14,7 @@ Json value_of(const std::string& text) {
   if (text == "yes") return true;
   if (text == "no") return false;
   const Json read = Json::parse(text, nullptr, false);
-  return read.is_number() || read.is_boolean() ? read : Json(text);
+  return read.is_number() || read.is_boolean() || read.is_array() ? read : Json(text);
 }
 
 std::string names_of(const Json& view) {

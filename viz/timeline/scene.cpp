@@ -143,8 +143,10 @@ class TimelineScene final : public Scene {
   std::vector<std::string> selected() const override { return about(view_.selection); }
 
   std::string view() const override {
+    nlohmann::json marks = nlohmann::json::array();
+    for (const Microseconds m : view_.marks) marks.push_back(m.value);
     return nlohmann::json{{"from_us", view_.range.begin.value}, {"to_us", view_.range.end.value}, {"scroll", view_.scroll},
-                          {"memory", view_.show_memory}, {"critical", view_.show_critical}}.dump();
+                          {"memory", view_.show_memory}, {"critical", view_.show_critical}, {"marks", marks}}.dump();
   }
 
   void set_view(std::string_view text) override {
@@ -159,6 +161,7 @@ class TimelineScene final : public Scene {
     if (j.contains("memory") && j["memory"].is_boolean()) view_.show_memory = j["memory"];
     if (j.contains("block") && loaded_) show_named(j["block"]);
     if (j.contains("critical") && j["critical"].is_boolean()) view_.show_critical = j["critical"];
+    if (j.contains("marks")) set_marks(j["marks"]);
     if (loaded_) view_ = clamped(model_);
   }
 
@@ -171,6 +174,14 @@ class TimelineScene final : public Scene {
   Size natural_size() const override { return {1200, natural_height(model_, view_.show_memory) + legend(1200)}; }
 
  private:
+  // Microseconds; the last two of them span what is measured.
+  void set_marks(const nlohmann::json& j) {
+    const auto is_time = [](const nlohmann::json& m) { return m.is_number() && m.get<double>() >= 0 && m.get<double>() < 1e15; };
+    if (!j.is_array() || !std::all_of(j.begin(), j.end(), is_time)) return;
+    view_.marks.clear();
+    for (std::size_t k = j.size() > 2 ? j.size() - 2 : 0; k < j.size(); ++k) view_.marks.push_back(Microseconds{j[k].get<double>()});
+  }
+
   // A block by its lane, stream and number: the view goes there.
   void show_named(const nlohmann::json& j) {
     const auto part = [&](std::size_t k) { return j[k].is_number_integer() ? j[k].get<int>() : -1; };

@@ -227,6 +227,33 @@ TEST_CASE_METHOD(Fixture, "wheel and drag move the view as computed, keys work, 
   CHECK(other->view() == kept);
 }
 
+TEST_CASE_METHOD(Fixture, "what is measured between marks is part of the view, and stays when everything is looked at") {
+  const double y = layout().lanes[0].streams[0].y + 4;
+  for (const double x : {400.0, 700.0}) {
+    scene->apply({.mouse = Point{x, y}}, area);
+    scene->apply({.mouse = Point{x, y}, .keys = {Key::m}}, area);
+  }
+  const auto marks = nlohmann::json::parse(scene->view())["marks"];
+  REQUIRE(marks.size() == 2);
+  CHECK(marks[0].get<double>() < marks[1].get<double>());
+  const std::unique_ptr<Scene> other = make_timeline_scene();
+  other->set_view(scene->view());
+  REQUIRE(other->load(encode(model)));
+  other->show_all();
+  CHECK(nlohmann::json::parse(other->view())["marks"] == marks);
+  Canvas canvas;
+  other->draw(canvas, area, theme);
+  const std::string measured = format_time(Microseconds{marks[1].get<double>() - marks[0].get<double>()});
+  CHECK(std::any_of(canvas.list().begin(), canvas.list().end(), [&](const Shape& s) {
+    const auto* t = std::get_if<TextShape>(&s);
+    return t && t->text.find(measured) != std::string::npos;
+  }));
+  for (const char* wrong : {"[1, \"x\"]", "[-1]", "7", "[1e300]"}) other->set_view(std::string("{\"marks\": ") + wrong + "}");
+  CHECK(nlohmann::json::parse(other->view())["marks"] == marks);
+  other->set_view("{\"marks\": []}");
+  CHECK(nlohmann::json::parse(other->view())["marks"].empty());
+}
+
 TEST_CASE_METHOD(Fixture, "damaged bytes change nothing, whatever they are") {
   const std::string bytes = encode(model), view = scene->view();
   CHECK_FALSE(scene->load(""));
