@@ -39,6 +39,11 @@ Colour colour_of(BlockKind kind, const Theme& t) {
 
 Hatch hatch_of(BlockKind kind) {
   switch (kind) {
+    case BlockKind::weight:
+      return Hatch::crossed;
+    case BlockKind::communication:
+      return Hatch::wide;
+    case BlockKind::update:
     case BlockKind::idle_cool_down:
       return Hatch::falling;
     case BlockKind::idle_imbalance:
@@ -59,6 +64,11 @@ Colour colour_of(MemoryKind kind, const Theme& t) {
 }
 
 Hatch hatch_of(MemoryKind kind) { return static_cast<Hatch>(kind); }
+
+// Of a block that is filled with its colour.
+Colour hatch_colour(BlockKind kind, const Theme& t) {
+  return is_idle(kind) ? t.background : mix(colour_of(kind, t), t.background, 0.3);
+}
 
 namespace {
 
@@ -96,8 +106,12 @@ struct Picture {
     canvas.text({x, r.y + 11}, elided(lane.name, TextStyle::strong, room), TextStyle::strong, theme.text);
     if (!lane.folded) {
       const std::string devices = lane.devices == 1 ? "1 device" : std::to_string(lane.devices) + " devices";
-      const std::string second = devices + (lane.about.empty() ? "" : " · " + lane.about);
+      const std::size_t colon = lane.about.find(": ");  // behind the stage, where it has one
+      const std::string stage = colon == std::string::npos ? "" : lane.about.substr(0, colon);
+      const std::string layers = colon == std::string::npos ? lane.about : lane.about.substr(colon + 2);
+      const std::string second = (stage.empty() ? "" : stage + " · ") + devices;
       canvas.text({x, r.y + 25}, elided(second, TextStyle::normal, room), TextStyle::normal, theme.dim);
+      if (!layers.empty()) canvas.text({x, r.y + 37}, elided(layers, TextStyle::small, room), TextStyle::small, theme.dim);
       memory_label(i, layout.lanes[i].memory, x, room);
     }
     canvas.pop_clip();
@@ -138,11 +152,11 @@ struct Picture {
     if (row.empty()) return;
     const std::int32_t marked = highlighted();
     const std::vector<Span> spans = visible_spans(stream, index.streams[lane][s], layout.scale, default_fold);
-    folded_idle(spans, row);
+    folded(spans, row, true);
+    folded(spans, row, false);
     for (const Span& span : spans) {
       const double left = std::max(span.x, row.x - 4), right = std::min(span.x + span.width, row.right() + 4);
       if (span.last - span.first > 1) {
-        folded_work({left, row.y, std::max(1.0, right - left), row.height}, span);
         if (view.marked && marked_within(*view.marked, lane, s, span.first, span.last) > 0)
           canvas.fill({left, row.bottom() - 1, std::max(1.0, right - left), 2}, theme.accent);
         found(lane, s, span, row, left, right);
@@ -179,30 +193,27 @@ struct Picture {
     }
   }
 
-  // A tint of each cause, in its hatch.
-  void folded_idle(const std::vector<Span>& spans, const Rect& row) const {
+  // The kinds of work, or a tint of each cause of idle time, in their hatches.
+  void folded(const std::vector<Span>& spans, const Rect& row, bool idle) const {
     std::vector<HatchRuns> hatches;
     for (int k = 0; k < block_kinds; ++k)
-      hatches.emplace_back(canvas, theme.background, hatch_of(static_cast<BlockKind>(k)));
+      hatches.emplace_back(canvas, hatch_colour(static_cast<BlockKind>(k), theme), hatch_of(static_cast<BlockKind>(k)));
     for (const Span& span : spans) {
       if (span.last - span.first == 1) continue;
-      bands(span, row.height, true, [&](BlockKind kind, double top, double h) {
+      bands(span, row.height, idle, [&](BlockKind kind, double top, double h) {
         const Rect band{span.x, row.y + top, std::max(1.0, span.width), h};
-        canvas.fill(band, mix(theme.background, colour_of(kind, theme), 0.6));
-        hatches[static_cast<std::size_t>(kind)].add(intersection(band, row));
+        canvas.fill(band, idle ? mix(theme.background, colour_of(kind, theme), 0.6) : colour_of(kind, theme));
+        if (is_hatched(kind)) hatches[static_cast<std::size_t>(kind)].add(intersection(band, row));
       });
     }
     for (HatchRuns& h : hatches) h.end();
-  }
-
-  void folded_work(const Rect& r, const Span& span) const {
-    bands(span, r.height, false, [&](BlockKind kind, double top, double h) { canvas.fill({r.x, r.y + top, r.width, h}, colour_of(kind, theme)); });
   }
 
   void single(const Rect& r, const Block& block, bool marked) const {
     const Colour colour = colour_of(block.kind, theme);
     if (is_idle(block.kind)) return idle(r, block.kind);
     canvas.fill(r, colour, r.width > 6 && r.height > 12 ? 2 : 0);
+    if (is_hatched(block.kind) && r.width > 6) canvas.hatch(r, hatch_colour(block.kind, theme), hatch_of(block.kind));
     if (marked && r.width > 4) canvas.stroke(r, theme.outline, 1, r.height > 12 ? 2 : 0);
     if (r.height < 14 || r.width < 14) return;
     const double x = std::max(r.x, layout.body.x) + 4;
@@ -493,9 +504,10 @@ void draw_legend(Canvas& canvas, const TimelineIndex& index, const Rect& area, c
     const Rect swatch{x, y + 3, 14, 12};
     if (e.block && is_idle(*e.block))
       canvas.hatch(swatch, colour_of(*e.block, theme), hatch_of(*e.block));
-    else if (e.block)
+    else if (e.block) {
       canvas.fill(swatch, colour_of(*e.block, theme), 2);
-    else if (e.memory)
+      if (is_hatched(*e.block)) canvas.hatch(swatch, hatch_colour(*e.block, theme), hatch_of(*e.block));
+    } else if (e.memory)
       canvas.fill(swatch, mix(theme.background, colour_of(*e.memory, theme), 0.62)),
           canvas.hatch(swatch, theme.background, hatch_of(*e.memory));
     else if (e.critical)

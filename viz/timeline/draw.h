@@ -12,7 +12,8 @@ void draw_timeline(Canvas& canvas, const TimelineModel& model, const TimelineInd
                    const Rect& area, const Theme& theme);
 
 Colour colour_of(MemoryKind kind, const Theme& theme);
-Hatch hatch_of(BlockKind kind);  // of idle time, by its cause
+Hatch hatch_of(BlockKind kind);  // of idle time by its cause, of work by its kind
+constexpr bool is_hatched(BlockKind kind) { return kind != BlockKind::forward; }  // the others differ from it without colours
 Hatch hatch_of(MemoryKind kind);
 
 // Everything that occurs: kinds of blocks and of memory, the capacity; in as many rows as it needs.

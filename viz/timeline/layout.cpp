@@ -7,20 +7,26 @@
 namespace planscope::viz {
 namespace {
 
-constexpr double label_width = 116, ruler_height = 22, right_margin = 12;
+constexpr double label_width = 128, ruler_height = 22, right_margin = 12;
 constexpr double lane_gap = 14, compute_height = 24, operators_height = 14, communication_height = 9, stream_gap = 2,
-                 memory_gap = 6, memory_height = 34, folded_height = 16;
+                 memory_gap = 6, memory_height = 34, folded_height = 16,
+                 label_height = 30, about_height = 40;  // of two lines of a label, and of three
 
 double stream_height(const Stream& s) {
   return s.kind == StreamKind::compute ? compute_height : s.kind == StreamKind::operators ? operators_height : communication_height;
 }
 
-double lane_height(const Lane& lane, bool show_memory) {
-  if (lane.folded) return folded_height;
+// Of the streams, and of what the label says beside them.
+double streams_height(const Lane& lane) {
   double h = 0;
   for (const Stream& s : lane.streams) h += stream_height(s) + stream_gap;
-  if (show_memory && !lane.memory.empty()) h += memory_gap + memory_height;
-  return std::max(h, 30.0);
+  return lane.about.empty() ? h : std::max(h, about_height);
+}
+
+double lane_height(const Lane& lane, bool show_memory) {
+  if (lane.folded) return folded_height;
+  const double memory = show_memory && !lane.memory.empty() ? memory_gap + memory_height : 0;
+  return std::max(streams_height(lane) + memory, label_height);
 }
 
 double gap_behind(const Lane& lane) { return lane.folded ? lane_gap / 2 : lane_gap; }
@@ -104,7 +110,7 @@ TimelineLayout lay_out(const TimelineModel& model, const TimelineView& view, con
       if (seen) line += h + stream_gap;
     }
     if (!lane.folded && view.show_memory && !lane.memory.empty())
-      l.memory = {out.body.x, line + memory_gap, out.body.width, memory_height};
+      l.memory = {out.body.x, y + streams_height(lane) + memory_gap, out.body.width, memory_height};
     y += height + gap_behind(lane);
   }
   out.content_height = y + (pinned ? 0 : view.scroll) - out.body.y;

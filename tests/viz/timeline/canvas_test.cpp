@@ -68,8 +68,15 @@ void save(const Image& image, const std::string& name) {
 TEST_CASE_METHOD(Fixture, "blocks have the colour of their kind, idle time is hatched") {
   frame();
   CHECK(pixel(centre({0, 0, 0})) == theme.forward);
-  CHECK(pixel(centre({0, 0, 5})) == theme.backward);
-  CHECK(pixel(centre({3, 0, 2})) == theme.backward);
+  const auto between_hatch = [&](const BlockRef& ref) {
+    int plain = 0;
+    for (int dx = -5; dx < 6; ++dx) plain += pixel({centre(ref).x + dx, centre(ref).y}) == theme.backward;
+    return plain;
+  };
+  for (const BlockRef& ref : {BlockRef{0, 0, 5}, BlockRef{3, 0, 2}}) {
+    CHECK(between_hatch(ref) >= 5);
+    CHECK(between_hatch(ref) < 11);
+  }
   const BlockRef idle{0, 0, 4};
   REQUIRE(is_idle(model.at(idle).kind));
   Point p = centre(idle);
@@ -125,6 +132,16 @@ TEST_CASE_METHOD(Fixture, "a label says what its lane computes; what is left of 
   model.lanes[3].devices = 15;
   REQUIRE(scene->load(encode(model)));
   frame();
+  Canvas canvas;
+  scene->draw(canvas, area, theme);
+  const auto says = [&](const std::string& text) {
+    return std::any_of(canvas.list().begin(), canvas.list().end(), [&](const Shape& s) {
+      const auto* t = std::get_if<TextShape>(&s);
+      return t && t->text == text;
+    });
+  };
+  CHECK(says("S[1] · 16 devices"));
+  CHECK(says("layers 8–15"));
   const auto label = [&](std::size_t l) { return Point{layout().lanes[l].label.x + 60, layout().lanes[l].label.y + 8}; };
   scene->apply({.mouse = label(1)}, area);
   CHECK(scene->tooltip() == std::vector<std::string>{"stage 1", "16 devices", "S[1]: layers 8–15"});

@@ -42,6 +42,28 @@ TEST_CASE("every kind of memory has a hatch of its own, in the curve and in the 
   CHECK(hatches(legend) == all);
 }
 
+TEST_CASE("kinds of work differ without their colours: single, folded and in the legend") {
+  const std::vector<BlockKind> kinds = {BlockKind::forward, BlockKind::backward, BlockKind::weight, BlockKind::update, BlockKind::communication};
+  std::set<Hatch> wanted;
+  for (const BlockKind k : kinds)
+    if (is_hatched(k)) wanted.insert(hatch_of(k));
+  REQUIRE(wanted.size() == kinds.size() - 1);
+  for (const int blocks : {5, 40'000}) {
+    TimelineModel m;
+    m.lanes = {{"one", 1, {{"compute", StreamKind::compute, {}}}, {}, Bytes{}}};
+    for (int k = 0; k < blocks; ++k)  // of many, each kind fills a part of its own
+      m.lanes[0].streams[0].blocks.push_back({Microseconds{1.0 * k}, Microseconds{1}, kinds[static_cast<std::size_t>(k * 5 / blocks)], -1, -1, ""});
+    m.duration = Microseconds{1.0 * blocks};
+    const TimelineIndex index = build_index(m);
+    Canvas picture, legend;
+    draw_timeline(picture, m, index, fit({}, m), {0, 0, 800, 400}, light_theme());
+    draw_legend(legend, index, {0, 0, 800, 60}, light_theme());
+    INFO(blocks);
+    CHECK(hatches(picture) == wanted);
+    CHECK(hatches(legend) == wanted);
+  }
+}
+
 TEST_CASE("idle time that is folded has the hatch of its cause") {
   TimelineModel m;
   m.lanes = {{"one", 1, {{"compute", StreamKind::compute, {}}}, {}, Bytes{}}};
