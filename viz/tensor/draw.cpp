@@ -262,7 +262,7 @@ struct Picture {
       for (std::int64_t d = first; shown >= 0 && !held && d < end; ++d)
         held = holds(at(model.tiles, shown), d);
       if (held) canvas.fill(r, colour(at(model.tiles, shown)), 2);
-      if (view.hover_device == first) canvas.stroke(r, theme.outline, 1, 2);
+      if (view.hover_device && *view.hover_device >= first && *view.hover_device < end) canvas.stroke(r, theme.outline, 1, 2);
       const std::string number = std::to_string(first);
       if (text_width(number, TextStyle::small) <= Pixels{r.width - 2})
         canvas.text({r.x + (r.width - text_width(number, TextStyle::small).value) / 2, r.y + 13}, number,

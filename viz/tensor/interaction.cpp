@@ -38,12 +38,19 @@ std::string region_text(const TensorModel& m, const Tile& t) {
   return out.empty() ? "a single element" : out;
 }
 
-void look_under_mouse(const TensorLayout& l, TensorView& v, const std::optional<Point>& mouse) {
+// Of a cell of the strip with several devices, that at the share of its width.
+std::int64_t device_at(const TensorLayout& l, std::int64_t cell, Point p, std::int64_t devices) {
+  const Rect& r = l.cells[static_cast<std::size_t>(cell)];
+  const auto within = static_cast<std::int64_t>((p.x - r.x) / r.width * static_cast<double>(l.devices_per_cell));
+  return std::min(devices - 1, cell * l.devices_per_cell + std::clamp<std::int64_t>(within, 0, l.devices_per_cell - 1));
+}
+
+void look_under_mouse(const TensorLayout& l, TensorView& v, const std::optional<Point>& mouse, std::int64_t devices) {
   v.hover_side = v.hover_tile = v.hover_chip = -1;
   v.hover_device.reset();
   if (!mouse) return;
   for (std::size_t c = 0; c < l.cells.size(); ++c)
-    if (l.cells[c].contains(*mouse)) v.hover_device = static_cast<std::int64_t>(c) * l.devices_per_cell;
+    if (l.cells[c].contains(*mouse)) v.hover_device = device_at(l, static_cast<std::int64_t>(c), *mouse, devices);
   if (!l.body.contains(*mouse)) return;
   for (std::size_t c = 0; c < l.chips.size(); ++c)
     if (l.chips[c].rect.contains(*mouse)) v.hover_chip = static_cast<int>(c);
@@ -67,7 +74,7 @@ class Change {
     v.mouse = in.mouse;
     if (in.wheel != 0) v.scroll -= in.wheel * scroll_per_notch;
     clamp();
-    look_under_mouse(lay_out(m_, v, area_), v, in.mouse);
+    look_under_mouse(lay_out(m_, v, area_), v, in.mouse, m_.devices);
     if (in.pressed) v.press = in.mouse;
     if (in.released) {
       if (v.press && in.mouse && std::hypot(in.mouse->x - v.press->x, in.mouse->y - v.press->y) < 4) click(*in.mouse);

@@ -171,6 +171,9 @@ TEST_CASE("thousands of devices have a strip of at most 64 cells, many sides can
   m.devices = 8192;
   for (int k = 0; k < 30; ++k) m.sides.push_back(m.sides[1]);
   CHECK(lay_out(m, first_view(m), area).cells.size() == 64);
+  const Rect third = lay_out(m, first_view(m), area).cells[2];  // devices 256–383
+  for (const auto& [share, device] : {std::pair{0.001, 256}, {0.5, 320}, {0.999, 383}})
+    CHECK(tooltip(m, apply(first_view(m), at({third.x + third.width * share, third.y + 4}), m, area).view).front() == "device " + std::to_string(device));
   Input in = at({500, 300});
   in.wheel = -1000;
   const TensorView v = apply(first_view(m), in, m, area).view;
