@@ -29,6 +29,7 @@ std::span<const PanelInfo> panels() {
       {"tensor", "Readers and moves", tensor_panel},
       {"tiles", "Tiles", tiles_panel},
       {"traffic", "Communicators", traffic_panel},
+      {"cells", "Cells", cells_panel, all_cells_panel},
       {"views", "Views", views_panel},
       {"planner", "Planner", planner_panel},
       {"search", "Search", search_panel},

@@ -68,6 +68,8 @@ Panel tiles_panel(const State&);
 Panel timeline_panel(const State&);
 Panel tour_panel(const State&);
 Panel traffic_panel(const State&);
+Panel cells_panel(const State&);
+Panel all_cells_panel(const State&);
 Panel try_panel(const State&);
 Panel verify_panel(const State&);
 Panel views_panel(const State&);

@@ -104,4 +104,45 @@ Panel traffic_panel(const State& s) {
   return p;
 }
 
+namespace {
+
+// The matrix of the traffic as rows, the most bytes first; each selects the devices that send.
+Panel cells(const State& s, std::size_t most) {
+  Panel p{.id = "cells", .title = "Cells", .kind = PanelKind::table};
+  p.empty = "Shows what goes from which devices to which others. Open a model and write a plan, as: devices 4 as data=4";
+  p.columns = {{"from", "From"}, {"to", "To"}, {"kind", "Kind"}, {"over", "Over"}, {"bytes", "Bytes", Unit::bytes},
+               {"messages", "Messages", Unit::count}, {"us", "Time", Unit::microseconds}};
+  const Document* d = s.document();
+  if (!d || !d->shown || !d->shown->evaluation) return p;
+  say_whether_current(p, *d);
+  const std::shared_ptr<const TrafficFacts> t = traffic_shown(s);
+  const Marked marked(s);
+  std::vector<const TrafficCell*> order;
+  for (const TrafficCell& c : t->cells) order.push_back(&c);
+  std::stable_sort(order.begin(), order.end(), [](const TrafficCell* a, const TrafficCell* b) { return a->bytes > b->bytes; });
+  p.facts.push_back({"count", "Cells", cell(std::ssize(order), Unit::count)});
+  if (order.size() > most) {
+    p.facts.push_back({"listed", "Listed", cell(static_cast<std::int64_t>(most), Unit::count, Tone::warning,
+                                                "those with the most bytes; `export cells FILE.csv` writes all")});
+    order.resize(most);
+  }
+  for (const TrafficCell* c : order) {
+    const Communicator& of = t->communicators[static_cast<std::size_t>(c->communicator)];
+    const std::size_t from = static_cast<std::size_t>(c->from), to = static_cast<std::size_t>(c->to);
+    TableRow row{.id = std::to_string(p.rows.size())};
+    row.cells = {cell(t->row_devices[from]), cell(t->row_devices[to]), cell(of.kind), cell(among(of)),
+                 cell(std::llround(c->bytes), Unit::bytes), cell(std::llround(c->messages), Unit::count),
+                 cell(c->us, Unit::microseconds)};
+    if (!t->places[from].empty()) row.command = print(Invocation{"select", {{"place", t->places[from]}}});
+    row.selected = marked.communicator(of);
+    p.rows.push_back(std::move(row));
+  }
+  return p;
+}
+
+}  // namespace
+
+Panel cells_panel(const State& s) { return cells(s, 2'000); }
+Panel all_cells_panel(const State& s) { return cells(s, 1'000'000); }
+
 }  // namespace planscope::session

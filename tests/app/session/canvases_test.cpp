@@ -183,6 +183,16 @@ TEST_CASE("a block of any stream is selected as what it is: operators, a communi
   CHECK(s.session.state().selection.communicator == "all_reduce over tensor at all[pipe=0]");
 }
 
+TEST_CASE("the cells of the matrix are listed up to a limit that is told, and written all") {
+  Shown s("llama_tiny", "dgx-h100x8");
+  s.plan("devices 64 as data=64\nmodel batch=64\ntrans * batch by data\n");
+  const Json listed = to_json(*make_panel("cells", s.session.state()));
+  CHECK(listed["count"] == 64 * 63);
+  CHECK(listed["listed"] == 2000);
+  CHECK(listed["rows"].size() == 2000);
+  CHECK(make_whole_panel("cells", s.session.state())->rows.size() == 64 * 63);
+}
+
 TEST_CASE("devices as lanes of all classes together are as many as can be drawn") {
   Shown s("llama_tiny", "dgx-h100x8");
   s.plan("devices 64 as pipe=2 data=32\nmodel batch=64\nlet S = cut model.layers[*] into 2\ntrans * batch by data\nassign S[i] to pipe=i\n");
@@ -190,7 +200,9 @@ TEST_CASE("devices as lanes of all classes together are as many as can be drawn"
   viz::TimelineModel m;
   for (const char* name : {"pipe=0", "pipe=1"})
     m.lanes.push_back({name, 32, {{"compute", viz::StreamKind::compute, std::vector<viz::Block>(20'000)}}, std::vector<viz::MemoryStep>(5'000), {}});
-  const auto devices_of = [&](const LaneLook& look) {
+  const auto devices_of = [&](const std::set<std::string>& open) {
+    LaneLook look;
+    look.open = open;
     std::vector<std::int64_t> out;  // of each class that is open
     for (const viz::Lane& lane : arranged(m, e, look).lanes) {
       if (lane.open) out.push_back(0);
@@ -198,10 +210,10 @@ TEST_CASE("devices as lanes of all classes together are as many as can be drawn"
     }
     return out;
   };
-  CHECK(devices_of({.open = {"pipe=0"}}) == std::vector<std::int64_t>{20});
-  CHECK(devices_of({.open = {"pipe=0", "pipe=1"}}) == std::vector<std::int64_t>{10, 10});
+  CHECK(devices_of({"pipe=0"}) == std::vector<std::int64_t>{20});
+  CHECK(devices_of({"pipe=0", "pipe=1"}) == std::vector<std::int64_t>{10, 10});
   for (viz::Lane& lane : m.lanes) lane.streams[0].blocks.resize(20), lane.memory.clear();
-  CHECK(devices_of({.open = {"pipe=0", "pipe=1"}}) == std::vector<std::int64_t>{32, 32});
+  CHECK(devices_of({"pipe=0", "pipe=1"}) == std::vector<std::int64_t>{32, 32});
 }
 
 TEST_CASE("zooming into a step that is too long for single operators asks for them, and shows them") {
