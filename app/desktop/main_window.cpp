@@ -151,15 +151,7 @@ void MainWindow::show_state(const Shown& shown) {
   if (!(shown.state.preferences == preferences_)) show_preferences(shown.state.preferences);
   if (offer_menu_) offer_menu_->refresh(session::offers(shown.state, offered_));
   if (!restoring_) remember_documents(shown.state);
-  const auto& documents = shown.state.documents;
-  if (restoring_count_ > 0 &&
-      (documents.size() >= restoring_count_ || !bridge_->waits())) {  // all that can be are back
-    restoring_count_ = 0;
-    if (restoring_current_ < 0 || documents.empty()) return;  // the one that was asked for stays in front
-    const auto at = static_cast<std::size_t>(std::clamp(restoring_current_, 0, static_cast<int>(documents.size()) - 1));
-    run({"document", {{"number", std::to_string(documents[at].id)}}});
-    if (!look_.isEmpty()) run({"open", {{"link", std::exchange(look_, {}).toStdString()}}});
-  }
+  if (restored_at_ > 0 && shown.answered >= restored_at_) restore_look(shown.state);
 }
 
 // What the user has typed stays until the session has it.
@@ -227,7 +219,7 @@ void MainWindow::bring_to_front(const session::Front& front) {
 }
 
 void MainWindow::remember_documents(const session::State& state) {
-  if (!restore_ || restoring_count_ > 0) return;
+  if (!restore_ || restored_at_ > 0) return;
   QStringList lines;
   for (const session::Document& d : state.documents) lines << text(session::print(to_open(d)));
   memory_.keep_open(lines, state.current);
@@ -240,7 +232,6 @@ void MainWindow::restore_documents() {
   const QStringList lines = memory_.open();
   restoring_current_ = memory_.current();
   look_ = memory_.look();
-  restoring_count_ = 0;
   std::vector<session::LostDraft> lost = shown_.state.lost;
   for (const QString& line : lines) {
     const Result<session::Invocation> i = session::parse_invocation(line.toStdString());
@@ -253,12 +244,26 @@ void MainWindow::restore_documents() {
     const auto draft = std::find_if(lost.begin(), lost.end(), is);
     run(draft == lost.end() ? *i : session::Invocation{"restore", {{"draft", std::to_string(draft->id)}}});
     if (draft != lost.end()) lost.erase(draft);
-    ++restoring_count_;
+    restored_at_ = bridge_->asked();
   }
   if (!asked_) return;
   run(*asked_);
-  ++restoring_count_;
+  restored_at_ = bridge_->asked();
   restoring_current_ = -1;
+}
+
+// All documents that can be are back: the one that was in front comes there, and is looked at as it was. One that was asked
+// for stays in front.
+void MainWindow::restore_look(session::State state) {
+  restored_at_ = 0;
+  if (restoring_current_ < 0 || state.documents.empty()) return;
+  state.current = std::min(restoring_current_, static_cast<int>(state.documents.size()) - 1);
+  run({"document", {{"number", std::to_string(state.document()->id)}}});
+  Result<session::Link> look = session::parse_link(std::exchange(look_, {}).toStdString());
+  if (!look.ok()) return;
+  session::Link its = session::link_of(state);  // its plan may be another version by now
+  look->model = its.model, look->digest = its.digest, look->plan = its.plan, look->name = its.name, look->cluster = its.cluster;
+  run({"open", {{"link", session::print(*look)}}});
 }
 
 void MainWindow::open_at_start(session::Invocation invocation) {

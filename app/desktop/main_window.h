@@ -91,6 +91,7 @@ class MainWindow : public QMainWindow {
   void refused(const session::Invocation& invocation, const std::vector<Diagnostic>& why);
   void remember_documents(const session::State& state);
   void restore_documents();
+  void restore_look(session::State state);
 
   // window_parts.cpp
   void build_docks();
@@ -147,7 +148,7 @@ class MainWindow : public QMainWindow {
   bool showing_documents_ = false, restoring_ = false, tidying_ = false;
   int restoring_current_ = 0;  // -1: what was asked for
   std::optional<session::Invocation> asked_;
-  std::size_t restoring_count_ = 0;
+  std::uint64_t restored_at_ = 0;  // how many commands have been run when all that was open is back; 0: nothing is restored
   QString look_;  // of the document that will be in front, until it is
   std::map<QString, Pane> panes_;  // by panel
   QMenuBar* menu_bar_ = nullptr;

@@ -34,6 +34,7 @@ struct Shown {
   std::map<std::string, CanvasPicture> canvases;                        // those that are looked at, of the current document
   std::map<std::string, session::CanvasWords> words;                    // of them, whether there is a picture or not
   std::uint64_t typed = 0;                                              // how many of the texts sent by type() are in the state
+  std::uint64_t answered = 0;  // how many of the commands sent to the session have been run in the state, texts among them
 };
 
 class Presenter {

@@ -11,7 +11,8 @@ SessionBridge::SessionBridge(session::SessionSettings settings, Show show, Refus
     Shown s;
     {
       const std::lock_guard lock(mutex_);
-      s.typed = typed_done_;  // before the state: a text is never said to be there before it is
+      s.typed = typed_done_;  // before the state: nothing is said to be there before it is
+      s.answered = answered_;
     }
     s.state = session_.state();
     return s;
@@ -44,6 +45,7 @@ void SessionBridge::add(Task task) {
       last->typed = task.typed;
     } else {
       tasks_.push_back(std::move(task));
+      ++asked_;
     }
   }
   wake_.notify_all();
@@ -61,9 +63,9 @@ void SessionBridge::type(int document, std::string before, std::string text, boo
   add(std::move(task));
 }
 
-bool SessionBridge::waits() const {
+std::uint64_t SessionBridge::asked() const {
   const std::lock_guard lock(mutex_);
-  return working_ || !tasks_.empty();
+  return asked_;
 }
 
 bool SessionBridge::busy() const {
@@ -83,6 +85,7 @@ void SessionBridge::work() {
     const Result<Done> result = apply(task);
     lock.lock();
     if (task.typed) typed_done_ = task.typed;
+    ++answered_;
     lock.unlock();
     if (!task.refresh) presenter_->changed();  // the session says itself whether there is something new
     if (!result.ok())

@@ -39,7 +39,7 @@ class SessionBridge {
   void look_at(std::set<std::string> panels) { presenter_->look_at(std::move(panels)); }
 
   std::uint64_t typed() const { return typed_; }  // texts sent
-  bool waits() const;  // commands have not been run yet
+  std::uint64_t asked() const;  // commands sent, texts among them; Shown::answered counts those that are in a state
   // Something that was asked for is not on the screen yet.
   bool busy() const;
 
@@ -67,7 +67,7 @@ class SessionBridge {
   std::condition_variable wake_;
   std::deque<Task> tasks_;
   bool working_ = false, ending_ = false;
-  std::uint64_t typed_done_ = 0;
+  std::uint64_t typed_done_ = 0, asked_ = 0, answered_ = 0;
   std::optional<Shown> newest_;  // not yet shown
   bool evaluating_ = false;      // as it was shown last
   std::unique_ptr<Presenter> presenter_;

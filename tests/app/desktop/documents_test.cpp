@@ -172,6 +172,25 @@ TEST_CASE_METHOD(WindowFixture, "closing asks nothing; layout, documents and edi
   CHECK(window->shown().state.documents[0].model->model->name == "llama_tiny");
 }
 
+TEST_CASE_METHOD(WindowFixture, "the document in front comes back with what was selected, and how it was looked at") {
+  start(true);
+  run("open model=" + gpt2 + " plan=" + pipeline + " cluster=dgx-h100x1");
+  const int first = document().id;
+  run("open model=" + llama);
+  run("document " + std::to_string(first));
+  run("select operators=lm_head");
+  run("colour time");
+  REQUIRE(window->close());
+  for (int times = 0; times < 2; ++times) {
+    start(true);
+    REQUIRE(window->shown().state.documents.size() == 2);
+    CHECK(window->shown().state.current == 0);
+    CHECK(document().path == QFileInfo(QString::fromStdString(pipeline)).absoluteFilePath().toStdString());
+    CHECK(window->shown().state.selection.operators == "lm_head");
+    CHECK(window->shown().state.colour == "time");
+  }
+}
+
 TEST_CASE_METHOD(WindowFixture, "what was typed into a document when the program ended is in it at the next start") {
   const QString a = write("a.plan", two);
   start(true);

@@ -147,6 +147,7 @@ def layout_and_session_come_back(world, portal):
     d.tab("History")
     d.tab("Traffic")
     before = d.place(d.frame())[2:]
+    d.locate("mlp.c_fc", "transformer.h[*].mlp.c_fc")
     d.quit()
     again = world.start()
     again.wait_chip("Verdict ✓ equivalent")
@@ -154,6 +155,7 @@ def layout_and_session_come_back(world, portal):
     assert again.place(again.frame())[2:] == before, (again.place(again.frame()), before)
     for name in ("History", "Traffic"):  # what is behind another tab lies off the screen
         until(f"{name} in front", lambda name=name: again.all(("frame",), name))
+    again.find("push button", "Operators transformer.h[*].mlp.c_fc")
     again.picture("come-back")
     again.quit()
     # Asked for by name as well, it is still one document.
