@@ -12,6 +12,9 @@ Result<Done> plan(Core& c, const Invocation& i) {
   if (i.has("whole") && i.get("whole") != "whole") return error("'plan' does not take '" + i.get("whole") + "'");
   for (const char* number : {"limit", "batch"})
     if (i.has(number) && std::stoll(i.get(number)) < 1) return error("'plan' needs a " + std::string(number) + " of 1 at least");
+  if (i.has("batch") && !i.has("whole"))
+    return error("'plan' takes a batch only with whole", "what is open in a plan is filled for the batch that the plan says",
+                 "write `model batch=" + i.get("batch") + "` into the plan, or plan whole");
   PlanRequest r{.model = d.model, .text = d.draft.text(), .file = d.path.empty() ? d.name : d.path, .cluster = d.cluster,
                 .workspace = c.settings.workspace, .whole = i.has("whole")};
   if (i.has("batch")) r.batch = std::stoll(i.get("batch"));
