@@ -205,6 +205,18 @@ void TableView::restore(const Kept& kept) {
   view_->verticalScrollBar()->setValue(kept.scroll);
 }
 
+// Goes once to the first row that the session selects, and opens what it is in; where a person scrolls afterwards stays.
+void TableView::show_selected() {
+  std::string selected, first;
+  for (const session::TableRow& row : model_->panel() ? model_->panel()->rows : std::vector<session::TableRow>()) {
+    if (!row.selected) continue;
+    if (first.empty()) first = row.id;
+    selected += row.id + "\n";
+  }
+  if (std::exchange(selected_, selected) == selected || first.empty()) return;
+  view_->scrollTo(sorted_->mapFromSource(model_->find(QString::fromStdString(first))));
+}
+
 // An editor that is open tells this table when it goes.
 TableView::~TableView() {
   pending_.reset();
@@ -233,6 +245,7 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
   view_->setWordWrap(wrap);
   view_->setUniformRowHeights(!wrap);
   if (reset) restore(kept);
+  show_selected();
   if (p && !p->rows.empty() && (!fitted_ || !kept.any)) fit_columns();
   if (wrap) view_->doItemsLayout();
 }

@@ -55,6 +55,7 @@ class TableView : public QWidget {
   };
   Kept remember() const;
   void restore(const Kept& kept);
+  void show_selected();
   void fit_columns();
   void show_menu(const QPoint& at);
   void paste();
@@ -64,6 +65,7 @@ class TableView : public QWidget {
   std::shared_ptr<const session::Panel> pending_;
   bool editing_ = false;
   QSortFilterProxyModel* sorted_;
+  std::string selected_;  // ids of the rows that the session selects
   QTreeView* view_;
   QLineEdit* filter_;
   QAction *copy_, *paste_, *all_;  // of the context menu

@@ -1,6 +1,7 @@
 // The panels that list what a session and its workspace hold.
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "app/session/commands.h"
 #include "app/session/panels/panels.h"
@@ -28,23 +29,43 @@ bool is_found(const State& s, const WorkspaceEntry& e) {
 
 }  // namespace
 
+namespace {
+
+// Versions that follow one another stand at one level: only behind a version that several others follow do they go deeper.
+// By version, the one that it stands below; 0: none.
+std::map<RowId, RowId> branches(const std::vector<Version>& all) {
+  std::map<RowId, int> followed;
+  for (const Version& v : all)
+    if (v.parent) ++followed[*v.parent];
+  std::map<RowId, RowId> below;
+  for (const Version& v : all) {  // parents first
+    const auto parent = v.parent ? below.find(*v.parent) : below.end();
+    below[v.id] = parent == below.end() ? 0 : followed[*v.parent] > 1 ? *v.parent : parent->second;
+  }
+  return below;
+}
+
+}  // namespace
+
 Panel history_panel(const State& s) {
   Panel p{.id = "history", .title = "History", .kind = PanelKind::tree};
   p.empty = "Shows the versions of a plan that were kept, each with what it came to. Keep one: Ctrl+Return.";
   p.rows_id = "nodes";
-  p.columns = {{"version", "Version"}, {"parent", "From", Unit::none, true}, {"name", "Name"}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
-               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"cluster", "Cluster"}, {"runs", "Runs", Unit::count}, {"kept_at", "Kept"}, {"note", "Note"}};
+  p.columns = {{"version", "Version"}, {"parent", "From"}, {"change", "Change"}, {"step_us", "Step", Unit::microseconds},
+               {"peak_bytes", "Peak memory", Unit::bytes}, {"verdict", "Verdict"}, {"cluster", "Cluster"}, {"runs", "Runs", Unit::count}, {"kept_at", "Kept"}, {"note", "Note"}, {"name", "Name"}};
   const Document* d = s.document();
   p.facts = {{"current", "Current version", cell(d && d->version ? Json(*d->version) : Json())}};
   if (!d) return p;
+  const std::map<RowId, RowId> below = branches(*d->versions);
   for (const Version& v : *d->versions) {
-    TableRow row{.id = std::to_string(v.id), .parent = v.parent ? std::to_string(*v.parent) : ""};
+    const RowId branch = below.at(v.id);
+    TableRow row{.id = std::to_string(v.id), .parent = branch > 0 ? std::to_string(branch) : ""};
     row.selected = d->version == v.id;
     const auto runs = std::count_if(d->runs->begin(), d->runs->end(), [&](const RunEntry& r) { return r.version == v.id; });
-    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.name), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
+    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
                  cell(maybe(v.figures.peak_bytes), Unit::bytes),
                  cell(text_or_null(v.figures.verdict), Unit::none, tone_of_verdict(v.figures.verdict)),
-                 cell(text_or_null(v.cluster)), cell(runs, Unit::count), time_cell(v.kept_us), cell(v.note)};
+                 cell(text_or_null(v.cluster)), cell(runs, Unit::count), time_cell(v.kept_us), cell(v.note), cell(v.name)};
     row.command = "version " + std::to_string(v.id);
     p.rows.push_back(std::move(row));
   }

@@ -37,6 +37,38 @@ TEST_CASE_METHOD(WindowFixture, "the modules of a second model are open as those
   CHECK(open_rows() > 0);
 }
 
+TEST_CASE_METHOD(WindowFixture, "versions that follow one another stand at one level, and the current one is in sight") {
+  run("open model=" + gpt2);
+  const auto keep = [&](const std::string& line) {
+    run("append \"" + line + "\"");
+    run("keep");
+  };
+  keep("devices 1");
+  for (int n = 2; n <= 4; ++n) keep("# " + std::to_string(n));
+  TableView& history = table("history");
+  QTreeView& view = *history.view();
+  const auto rows = [&](const QModelIndex& parent = {}) { return view.model()->rowCount(parent); };
+  CHECK(rows() == 4);
+  // A branch behind version 2, and another one in that: each is one level deeper, and open down to the current version.
+  run("version 2");
+  keep("# 5");
+  keep("# 6");
+  run("version 5");
+  keep("# 7");
+  CHECK(rows() == 2);
+  const QModelIndex two = view.model()->index(1, 0);
+  REQUIRE(rows(two) == 3);  // 3, 4 and 5
+  const QModelIndex five = view.model()->index(2, 0, two);
+  REQUIRE(rows(five) == 2);
+  CHECK(view.isExpanded(two));
+  CHECK(view.isExpanded(five));
+  run("version 6");
+  view.collapseAll();
+  run("version 7");
+  CHECK(view.isExpanded(five));
+  CHECK_FALSE(view.visualRect(view.model()->index(1, 0, five)).isEmpty());
+}
+
 TEST_CASE_METHOD(WindowFixture, "selected rows are copied as text with headers") {
   open_pipeline();
   TableView& lanes = table("timeline");
