@@ -65,8 +65,12 @@ class Grid {
     judged_ = p.evaluation != nullptr;
     if (!p.evaluation) return;
     const plan::Decisions& d = p.evaluation->made.decisions;
-    for (const BrokenRow& b : p.evaluation->broken)
-      conflicts_.insert(d.plan.statements[static_cast<std::size_t>(b.statement)].line);
+    for (const BrokenRow& b : p.evaluation->broken) {
+      const int line = d.plan.statements[static_cast<std::size_t>(b.statement)].line;
+      conflicts_.insert(line);
+      brings_.emplace(line, std::string("the plan may take ") + (b.at_least ? "at least " : "") + cell(b.peak, Unit::bytes).text +
+                                " where the row allows " + cell(b.limit, Unit::bytes).text);
+    }
   }
 
   // A statement that stands in a comment.
