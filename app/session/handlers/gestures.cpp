@@ -1,4 +1,7 @@
 // What is dragged onto something else: which of the plan's decisions that is.
+#include <algorithm>
+#include <iterator>
+
 #include "app/session/block_task.h"
 #include "app/session/core.h"
 #include "engine/base/text.h"
@@ -71,6 +74,22 @@ Result<Done> drag_line(Document& d, int line, int onto, const std::string& side)
   return move_line(d, std::to_string(line), std::to_string(to));
 }
 
+// Whether the plan as it was predicted runs two tasks on different devices: then no order of them makes a difference.
+bool apart(const Document& d, const Thing& a, const Thing& b) {
+  if (!d.current()) return false;
+  const auto classes = [&](const Thing& t) {
+    Selected means = t.means;
+    Selection task;
+    task.operators = t.selection.operators;
+    locate(means, task, *d.shown->evaluation->made.graph, d.shown->evaluation->made.program);
+    return means.classes;  // ascending
+  };
+  const std::vector<int> of_a = classes(a), of_b = classes(b);
+  std::vector<int> both;
+  std::set_intersection(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), std::back_inserter(both));
+  return both.empty() && !of_a.empty() && !of_b.empty();
+}
+
 Result<Done> drag(Core& c, const Invocation& i) {
   const std::string side = i.has("side") ? i.get("side") : "before";
   if (side != "before" && side != "after")
@@ -82,6 +101,8 @@ Result<Done> drag(Core& c, const Invocation& i) {
   if (lines) return drag_line(*c.document(), what->selection.statement, onto->selection.statement, i.get("side"));
   if (!what->use.empty() && !onto->means.words.empty()) return use_on(c, what->use, onto->means.words);
   if (!what->means.task.empty() && !onto->means.task.empty()) {
+    if (apart(*c.document(), *what, *onto))
+      return error(what->means.task + " and " + onto->means.task + " share no device", "the row would order nothing");
     const bool before = side == "before";
     const std::string& first = before ? what->means.task : onto->means.task;
     return put_by_hand(c, "order " + first + " < " + (before ? onto->means.task : what->means.task));
