@@ -11,18 +11,31 @@ int class_named(const Document& d, const Invocation& i) {
   return class_of_lane(*d.shown->evaluation, i.get("lane"));
 }
 
+std::string task_in(const Document& d, int c, const std::string& stream, const TimesUs& times) {
+  const std::optional<StudiedTask> task = d.shown->study->find_task(c, stream, *window_of(times));
+  if (!task) return "";
+  const SlotBlock slot{.segment = task->task.segment, .index = task->task.index};
+  return label(d.shown->evaluation->made.program, slot);
+}
+
 }  // namespace
 
 std::string task_of_block(const Document& d, const Invocation& i) {
   const int c = class_named(d, i);
   if (c < 0 || !i.has("time")) return "";
   const Result<TimesUs> times = parse_times(i.get("time"));
-  if (!times.ok()) return "";
-  const std::string stream = i.has("stream") ? i.get("stream") : "compute";
-  const std::optional<StudiedTask> task = d.shown->study->find_task(c, stream, *window_of(*times));
-  if (!task) return "";
-  const SlotBlock slot{.segment = task->task.segment, .index = task->task.index};
-  return label(d.shown->evaluation->made.program, slot);
+  return times.ok() ? task_in(d, c, i.has("stream") ? i.get("stream") : "compute", *times) : "";
+}
+
+std::string task_selected(const State& s) {
+  const Document* d = s.document();
+  if (!d || !d->shown || !d->shown->evaluation || !s.time || !s.time->us || s.time->stream.empty() || s.time->lanes.size() != 1)
+    return "";
+  const int c = class_of_lane(*d->shown->evaluation, s.time->lanes[0]);
+  if (c < 0) return "";
+  Selection place;
+  place.place = d->shown->evaluation->made.program.classes[static_cast<std::size_t>(c)].name;
+  return s.selection == place ? task_in(*d, c, s.time->stream, *s.time->us) : "";
 }
 
 std::string place_of_lane(const Document& d, const Invocation& i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/session/block_task.h"
 #include "app/session/tour.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
@@ -373,7 +374,23 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
   changed();
 }
 
+namespace {
+
 // By the text as it stands; places and device classes by the last Program.
+std::shared_ptr<const Selected> meaning(const Document& d, const Selection& s, MaterializeCache& cache) {
+  const Result<plan::Plan> p = plan::parse_plan(d.draft.text(), d.name);
+  auto out = std::make_shared<Selected>(selected(s, d.model->graph, *p.value, cache));
+  if (!d.shown || !d.shown->evaluation) return out;
+  const Graph& g = *d.shown->evaluation->made.graph;
+  if (s.communicator.empty())
+    locate(*out, s, g, d.shown->evaluation->made.program);
+  else
+    locate(*out, s, g, *d.shown->study->traffic({}));
+  return out;
+}
+
+}  // namespace
+
 void Core::reselect() {
   const Document* d = document();
   if (!d || state.selection.none()) {
@@ -381,16 +398,7 @@ void Core::reselect() {
     state.inspection.reset();
     return;
   }
-  const Result<plan::Plan> p = plan::parse_plan(d->draft.text(), d->name);
-  auto now = std::make_shared<Selected>(selected(state.selection, d->model->graph, *p.value, cache));
-  if (d->shown && d->shown->evaluation) {
-    const Graph& g = *d->shown->evaluation->made.graph;
-    if (state.selection.communicator.empty())
-      locate(*now, state.selection, g, d->shown->evaluation->made.program);
-    else
-      locate(*now, state.selection, g, *d->shown->study->traffic({}));
-  }
-  state.selected = std::move(now);
+  state.selected = meaning(*d, state.selection, cache);
 }
 
 void Core::inspect() {
@@ -401,12 +409,21 @@ void Core::inspect() {
     inspected.reset();
     return;
   }
-  if (inspected && asked_selection == state.selection && inspected->evaluation == d->valid->evaluation &&
+  // Of a block that is a whole task, what the task does; a place by itself takes no statements.
+  Selection asked = state.selection;
+  if (const std::string task = task_selected(state); !task.empty()) asked.operators = task;
+  if (inspected && asked_selection == asked && inspected->evaluation == d->valid->evaluation &&
       inspected->open == d->valid->open)
     return;  // under way, or known
-  asked_selection = state.selection;
+  std::shared_ptr<const Selected> means = state.selected;
+  if (!(asked == state.selection)) {
+    Selection task;
+    task.operators = asked.operators;
+    if (const auto of_task = meaning(*d, task, cache); of_task->problem.empty()) means = of_task;
+  }
+  asked_selection = std::move(asked);
   inspected = d->valid;
-  inspector->ask({d->model, d->valid, state.selected,
+  inspector->ask({d->model, d->valid, std::move(means),
                   {.document = d->id, .text = d->valid->text, .cluster = d->cluster, .selection = state.selection}});
 }
 

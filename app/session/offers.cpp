@@ -105,7 +105,7 @@ class Menu {
     if (!s.place.empty()) return place(i, s.place);
     out_.select = true;
     if (s.statement > 0) line(s.statement);
-    if (!means.words.empty()) operators(s, means);
+    if (!means.words.empty()) operators(means);
     if (!means.task.empty()) task(means.task);
     if (!s.tensor.empty() && !means.words.empty())
       add("", "Select the operators of it", print({"select", {{"operators", means.words}}}));
@@ -159,8 +159,8 @@ class Menu {
   }
 
   // Alternatives with their figures, then everything that the language has for operators.
-  void operators(const Selection& s, const Selected& means) {
-    const std::vector<Tried>* tried = tried_for(s);
+  void operators(const Selected& means) {
+    const std::vector<Tried>* tried = tried_for(means.words);
     if (tried) {
       std::size_t shown = 0;
       for (const Tried& t : *tried) {
@@ -182,10 +182,12 @@ class Menu {
     for (const plan::BuiltInTemplate& t : plan::built_in_templates()) use(t, means.words);
   }
 
-  const std::vector<Tried>* tried_for(const Selection& s) const {
+  // However they were selected; of a statement nothing is tried but the plan without it.
+  const std::vector<Tried>* tried_for(const std::string& words) const {
     const Inspection* i = state_.inspection.get();
-    const bool of_it = i && i->document == document_->id && i->selection == s && i->text == document_->draft.text();
-    return of_it ? &i->alternatives : nullptr;
+    const bool of_them = i && i->document == document_->id && i->selection.statement == 0 && i->operators == words &&
+                         i->text == document_->draft.text();
+    return of_them ? &i->alternatives : nullptr;
   }
 
   void with_figures(const char* group, const std::string& title, const std::string& statement,
