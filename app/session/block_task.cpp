@@ -11,10 +11,8 @@ int class_named(const Document& d, const Invocation& i) {
   return class_of_lane(*d.shown->evaluation, i.get("lane"));
 }
 
-std::string task_in(const Document& d, int c, const std::string& stream, const TimesUs& times) {
-  const std::optional<StudiedTask> task = d.shown->study->find_task(c, stream, *window_of(times));
-  if (!task) return "";
-  const SlotBlock slot{.segment = task->task.segment, .index = task->task.index};
+std::string name_of(const Document& d, const Task& task) {
+  const SlotBlock slot{.segment = task.segment, .index = task.index};
   return label(d.shown->evaluation->made.program, slot);
 }
 
@@ -24,7 +22,10 @@ std::string task_of_block(const Document& d, const Invocation& i) {
   const int c = class_named(d, i);
   if (c < 0 || !i.has("time")) return "";
   const Result<TimesUs> times = parse_times(i.get("time"));
-  return times.ok() ? task_in(d, c, i.has("stream") ? i.get("stream") : "compute", *times) : "";
+  if (!times.ok()) return "";
+  const std::string stream = i.has("stream") ? i.get("stream") : "compute";
+  const std::optional<StudiedTask> task = d.shown->study->find_task(c, stream, *window_of(*times));
+  return task ? name_of(d, task->task) : "";
 }
 
 std::string task_selected(const State& s) {
@@ -35,7 +36,9 @@ std::string task_selected(const State& s) {
   if (c < 0) return "";
   Selection place;
   place.place = d->shown->evaluation->made.program.classes[static_cast<std::size_t>(c)].name;
-  return s.selection == place ? task_in(*d, c, s.time->stream, *s.time->us) : "";
+  if (!(s.selection == place)) return "";
+  const std::optional<StudiedTask> task = d->shown->study->find_task(c, s.time->stream, *window_of(s.time->us));
+  return task && task->task.instruction < 0 ? name_of(*d, task->task) : "";
 }
 
 std::string place_of_lane(const Document& d, const Invocation& i) {

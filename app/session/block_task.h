@@ -12,7 +12,7 @@ namespace planscope::session {
 // In words of the plan language. Empty: the line selects no block, or one of another step than the one that is shown.
 std::string task_of_block(const Document&, const Invocation&);
 
-// The task that is selected as a block, beside nothing but the place where it runs; empty: something else is.
+// The task that is selected as a block of its own, beside nothing but the place where it runs; empty: something else is.
 std::string task_selected(const State&);
 
 // The device class of the lane that the line names; empty: none.
