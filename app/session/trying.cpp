@@ -73,6 +73,7 @@ class Trying {
                       .inputs = request_.inputs};
     spec.plan = workspace ? request_.version : 0;
     spec.join = request_.join;
+    spec.address = request_.address;
     spec.workspace = request_.workspace;
     spec.on_join = [this](int joined, int ranks) {
       const std::string waits = joined < ranks ? ", start the others: planscope-worker --join " + request_.join : "";

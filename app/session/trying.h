@@ -20,7 +20,7 @@ struct TrialRequest {
   RowId version = 0;
   int procs = 0;  // 0: as many as the plan has devices
   int steps = 1;
-  std::string optimizer = "adamw", inputs = {}, join = {};
+  std::string optimizer = "adamw", inputs = {}, join = {}, address = "127.0.0.1";  // join and address: for ranks of another launcher
   std::uint64_t seed = 1;
 };
 

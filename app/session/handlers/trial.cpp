@@ -35,6 +35,9 @@ Result<Done> run(Core& c, const Invocation& i) {
   if (i.has("seed")) r.seed = std::stoull(i.get("seed"));
   r.inputs = i.get("inputs");
   r.join = i.get("join");
+  if (!i.get("address").empty()) r.address = i.get("address");
+  if (!i.get("address").empty() && r.join.empty())
+    return error("'run' takes an address only with join", "it is where ranks of another launcher reach this host", "join=FILE");
   if (std::vector<Diagnostic> faults = faults_of(c, d, r); has_errors(faults)) return faults;
   if (const Result<Done> kept = keep_version(c, d); !kept.ok()) return kept;
   r.version = *d.version;

@@ -1,5 +1,7 @@
 // Trials and comparison as jobs of a session.
 #include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -81,6 +83,33 @@ TEST_CASE_METHOD(Fixture, "a trial keeps the draft, is listed with its version, 
   Session later({.workspace = scratch.file("w"), .cluster = "local"});
   REQUIRE(later.apply(*parse_invocation("open model=" + kModel + " plan=" + std::to_string(*s.state().document()->version))).ok());
   CHECK(to_json(*make_panel("runs", later.state()))["rows"] == rows);
+}
+
+// Ranks that others start, with the environment that their launchers give.
+TEST_CASE_METHOD(Fixture, "ranks of another launcher join the trial of a session at the address that it says") {
+  open(kPipeline);
+  CHECK_FALSE(run("run address=localhost").ok());  // nobody would ask for it
+  const std::string file = scratch.file("trial.join"), worker = PLANSCOPE_BIN_DIR "/planscope-worker";
+  must("run join=" + file + " address=localhost");
+  for (int i = 0; i < 3000 && !std::filesystem::exists(file); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  CHECK(scratch.read("trial.join").find("localhost") != std::string::npos);
+  std::vector<pid_t> ranks;
+  for (std::vector<const char*> variables : {std::vector<const char*>{"RANK=0", "WORLD_SIZE=2", nullptr},
+                                            std::vector<const char*>{"SLURM_PROCID=1", "SLURM_NTASKS=2", nullptr}}) {
+    char* const arguments[] = {const_cast<char*>(worker.c_str()), const_cast<char*>("--join"), const_cast<char*>(file.c_str()), nullptr};
+    pid_t pid = 0;
+    REQUIRE(::posix_spawn(&pid, worker.c_str(), nullptr, nullptr, arguments, const_cast<char* const*>(variables.data())) == 0);
+    ranks.push_back(pid);
+  }
+  s.wait();
+  for (const pid_t pid : ranks) {
+    int status = -1;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    CHECK(status == 0);
+  }
+  const Json row = panel("runs")["rows"][0];
+  CHECK(row["status"] == "done");
+  CHECK(row["equal"] == true);
 }
 
 TEST_CASE_METHOD(Fixture, "a rank that is killed or hangs is named, with where it was, and the session goes on") {
