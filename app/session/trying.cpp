@@ -35,6 +35,7 @@ class Trying {
   Jobs::End run() {
     tell();
     Jobs::End end = work();
+    if (end.state == JobState::done) leave_all_steps();
     now_.running = false;
     now_.outcome = end.text;
     tell();
@@ -129,6 +130,13 @@ class Trying {
     for (const auto& [rank, p] : positions_)
       if (p.steps > 0) return static_cast<double>(p.steps);
     return std::nullopt;
+  }
+
+  // Every rank has made its steps; where it was when it last said so is no more than a moment of them.
+  void leave_all_steps() {
+    const std::optional<double> all = all_steps();
+    const std::string steps = all ? std::to_string(static_cast<std::int64_t>(*all)) : "";
+    for (auto& [rank, place] : now_.ranks) place = {.step = steps.empty() ? "" : steps + " of " + steps, .at = ""};
   }
 
   void tell() const { answer_(std::make_shared<const TrialAnswer>(now_)); }

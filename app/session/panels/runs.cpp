@@ -89,8 +89,11 @@ Panel trial_panel(const State& s) {
   for (std::size_t r = 0; r < ranks; ++r) {
     const auto what = d->trial ? d->trial->ranks.find(static_cast<int>(r)) : std::map<int, RankPlace>::const_iterator{};
     const bool known = d->trial && what != d->trial->ranks.end();
+    const auto said = [&](const std::string RankPlace::* part) {
+      return cell(known && !(what->second.*part).empty() ? Json(what->second.*part) : Json());
+    };
     TableRow row{.id = std::to_string(r)};
-    row.cells = {cell(r), cell(known ? Json(what->second.step) : Json()), cell(known ? Json(what->second.at) : Json()), cell(running || !last ? Json() : at(last->peak_bytes, r), Unit::bytes),
+    row.cells = {cell(r), said(&RankPlace::step), said(&RankPlace::at), cell(running || !last ? Json() : at(last->peak_bytes, r), Unit::bytes),
                  cell(running || !last ? Json() : at(last->predicted_peak_bytes, r), Unit::bytes)};
     p.rows.push_back(std::move(row));
   }
