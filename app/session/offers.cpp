@@ -55,8 +55,11 @@ class Menu {
     }
     for (const WorkspaceEntry& e : *state_.entries) {
       const Result<Invocation> opens = parse_begun(e.command);
-      if (i.id != "compare" && i.id != "version" && opens.ok() && opens->id == i.id && opens->arguments == i.arguments)
-        return labels(e.kind, std::to_string(e.id));
+      if (i.id != "compare" && i.id != "version" && opens.ok() && opens->id == i.id && opens->arguments == i.arguments) {
+        const std::string number = std::to_string(e.id);
+        if (e.kind == "plan") add("", "Compare with it", print({"compare", {{"plans", number}}}));
+        return labels(e.kind, number);
+      }
     }
   }
 

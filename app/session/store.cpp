@@ -127,6 +127,7 @@ namespace {
 void add_plans(const std::vector<PlanRow>& plans, const Labels& labels, std::vector<WorkspaceEntry>& out) {
   std::map<RowId, std::pair<const PlanRow*, std::size_t>> known;  // with the entries that they are in
   std::map<std::size_t, int> versions;
+  std::map<std::size_t, std::string> names;  // that versions have, by entry
   for (const PlanRow& p : plans) {
     const auto parent = known.find(p.parent.value_or(0));
     const bool goes_on = parent != known.end() && parent->second.first->name == p.name && parent->second.first->model == p.model;
@@ -140,8 +141,11 @@ void add_plans(const std::vector<PlanRow>& plans, const Labels& labels, std::vec
     e.about = std::to_string(lines) + (lines == 1 ? " line" : " lines") +
               (count > 1 ? ", " + std::to_string(count) + " versions" : "");
     e.command = "open plan=" + std::to_string(p.id);
-    if (const auto l = labels.find({EntryKind::version, p.id}); l != labels.end() && !l->second.note.empty())
-      e.note = l->second.note;
+    const auto l = labels.find({EntryKind::version, p.id});
+    if (l != labels.end() && !l->second.note.empty()) e.note = l->second.note;
+    std::string& named = names[static_cast<std::size_t>(&e - out.data())];
+    if (l != labels.end() && !l->second.name.empty()) named += (named.empty() ? ": " : ", ") + l->second.name;
+    e.about += named;
   }
 }
 
