@@ -4,6 +4,7 @@
 
 #include "app/session/canvases/canvases.h"
 #include "app/session/locator.h"
+#include "app/session/panel.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
 #include "engine/plan/template.h"
@@ -152,9 +153,12 @@ std::vector<Choice> conditions(const Document& d) {
 
 std::vector<Choice> words(std::initializer_list<Choice> all) { return all; }
 
-// What `compare` can put beside the draft: versions of the plan and its runs, newest first, and the other plans of the workspace.
+// What `compare` can put beside the draft: what the planner has found, versions of the plan and its runs, newest first, and the
+// other plans of the workspace.
 std::vector<Choice> compared(const State& s, const Document& d) {
   std::vector<Choice> out;
+  for (const stages::Candidate& c : d.planner ? d.planner->candidates : std::vector<stages::Candidate>())
+    out.push_back({"candidate:" + std::to_string(out.size() + 1), c.configuration.name() + ", step " + cell(c.step_us, Unit::microseconds).text});
   for (auto v = d.versions->rbegin(); v != d.versions->rend(); ++v)
     out.push_back({std::to_string(v->id), v->name.empty() ? v->change : v->name + ": " + v->change});
   for (auto r = d.runs->rbegin(); r != d.runs->rend(); ++r)

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "app/session/open_kinds.h"
 #include "app/session/panels/panels.h"
 #include "app/session/planning.h"
 #include "app/workbench/conflicts.h"
@@ -28,6 +29,18 @@ Json progress_json(const PlannerAnswer& a) {
   return out;
 }
 
+// Of the text as it stands; nothing: it leaves nothing open.
+std::vector<Fact> what_is_open(const Document& d) {
+  if (!d.current(d.latest) || !d.latest->open) return {};
+  Json all = Json::array();
+  std::string text;
+  for (const OpenKind& k : open_kinds(*d.latest->open)) {
+    all.push_back(k.text);
+    text += (text.empty() ? "" : ", ") + k.text;
+  }
+  return {{"open", "Open", {std::move(all), std::move(text)}}};
+}
+
 }  // namespace
 
 Panel planner_panel(const State& s) {
@@ -36,6 +49,8 @@ Panel planner_panel(const State& s) {
   const Document* d = s.document();
   if (!d) return p;
   p.commands = {"plan", "accept"};
+  p.facts = what_is_open(*d);
+  if (!d->planner && !p.facts.empty()) p.facts.push_back({"cluster", "Cluster", cell(d->cluster)});
   if (!d->planner) return p;
   const PlannerAnswer& a = *d->planner;
   const std::optional<std::vector<FoundLine>> lines = lines_left(a, d->draft.text());
@@ -50,16 +65,19 @@ Panel planner_panel(const State& s) {
     diagnostics.push_back(to_string(m));
     said += (said.empty() ? "" : "; ") + to_string(m);
   }
-  p.facts = {{"status", "Status", cell(a.status, Unit::none, tone_of(a.status))},
-             {"reason", "Reason", cell(a.reason)},
-             {"cluster", "Cluster", cell(a.cluster)},
-             {"limit_us", "Limit", cell(1e6 * a.limit_seconds, Unit::microseconds)},
-             {"step_us", "Step", cell(maybe(a.step_us), Unit::microseconds)},
-             {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
-             {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
-             {"progress", "Progress", {progress_json(a), a.progress.empty() ? "–" : "drawn in Search", Tone::dim}},
-             {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
-             {"diagnostics", "Said", {std::move(diagnostics), said}}};
+  const std::vector<Fact> search = {
+      {"status", "Status", cell(a.status, Unit::none, tone_of(a.status))},
+      {"reason", "Reason", cell(a.reason)},
+      {"cluster", "Cluster", cell(a.cluster)},
+      {"limit_us", "Limit", cell(1e6 * a.limit_seconds, Unit::microseconds)},
+      {"step_us", "Step", cell(maybe(a.step_us), Unit::microseconds)},
+      {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
+      {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
+      {"progress", "Progress", {progress_json(a), a.progress.empty() ? "–" : "drawn in Search", Tone::dim}},
+      {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
+      {"diagnostics", "Said", {std::move(diagnostics), said}}};
+  const auto first = static_cast<std::ptrdiff_t>(p.facts.size());
+  p.facts.insert(p.facts.end(), search.begin(), search.end());
   if (a.batch) p.facts.push_back({"batch", "Batch", cell(*a.batch, Unit::count)});
   say_what_remains(p, s, a.job);
   if (a.running)
@@ -74,7 +92,7 @@ Panel planner_panel(const State& s) {
     const std::vector<Fact> memory = {{"within_us", "Within", cell(*a.within_us, Unit::microseconds)},
                                       {"peak_bytes", "Peak memory", cell(maybe(a.peak_bytes), Unit::bytes)},
                                       {"lower_bound_bytes", "Memory no less than", cell(maybe(a.lower_bound_bytes), Unit::bytes)}};
-    p.facts.insert(p.facts.begin() + 2, memory.begin(), memory.end());
+    p.facts.insert(p.facts.begin() + first + 2, memory.begin(), memory.end());
   }
   p.rows_id = "candidates";
   p.columns = {{"candidate", "Candidate"}, {"name", "Plan"}, {"step_us", "Step", Unit::microseconds},

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/session/marked.h"
+#include "app/session/open_kinds.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/enumeration.h"
 #include "engine/base/text.h"
@@ -47,24 +48,10 @@ std::string legal(const plan::OpenChoice& c, const plan::Decisions& d) {
   return join(out, "; ");
 }
 
-// What is open, and what is legal there; alike ones once.
+// What is open, and what is legal there.
 void add_open(Panel& p, const Decided& open, const Marked& marked, const std::string& seen) {
-  std::vector<std::pair<plan::OpenChoice, int>> kinds;
-  for (plan::OpenChoice& c : plan::open_choices(open.decisions, open.sized->info)) {
-    const auto alike = std::find_if(kinds.begin(), kinds.end(), [&](const auto& k) {
-      return k.first.kind == c.kind && k.first.statement == c.statement && k.first.variable == c.variable &&
-             k.first.choices == c.choices;
-    });
-    if (alike == kinds.end())
-      kinds.emplace_back(std::move(c), 1);
-    else
-      ++alike->second;
-  }
-  for (const auto& [c, count] : kinds) {
-    const std::string what = c.variable >= 0 ? "?" + open.decisions.variables[static_cast<std::size_t>(c.variable)].name
-                             : c.kind == plan::OpenChoice::Kind::order ? "the order"
-                                                                       : "a choice";
-    Diagnostic d = note("open: " + what + (count > 1 ? " × " + std::to_string(count) : ""));
+  for (const auto& [c, what] : open_kinds(open)) {
+    Diagnostic d = note("open: " + what);
     if (c.statement >= 0) d.line = open.decisions.plan.statements[static_cast<std::size_t>(c.statement)].line;
     d.why = legal(c, open.decisions);
     d.hint =

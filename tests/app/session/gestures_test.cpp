@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/session/choices.h"
 #include "app/session/commands.h"
 #include "app/session/layout.h"
 #include "app/session/offers.h"
@@ -148,6 +149,20 @@ TEST_CASE("a place takes what is selected, and says why it cannot") {
   CHECK(text_of(s).ends_with("assign lm_head to pipe=1\n"));
 }
 
+TEST_CASE("what the planner has found from nothing can be compared") {
+  Session s({.cluster = "dgx-h100x1"});
+  open(s);
+  must(s, "plan whole");
+  s.wait();
+  const std::size_t found = s.state().document()->planner->candidates.size();
+  REQUIRE(found > 1);
+  const std::vector<Choice> all = choices(s.state(), "compare", "plans");
+  REQUIRE(all.size() >= found);
+  CHECK(all[0].value == "candidate:1");
+  CHECK(all[found - 1].value == "candidate:" + std::to_string(found));
+  CHECK(all[0].about.find(", step ") != std::string::npos);
+}
+
 TEST_CASE("rows that select nothing offer what they do, and what goes with it") {
   Session s({.cluster = "dgx-h100x1"});
   CHECK(offers(s.state(), "no such command").all.empty());
@@ -157,6 +172,17 @@ TEST_CASE("rows that select nothing offer what they do, and what goes with it") 
   CHECK(find(version, "Go to version") != nullptr);
   CHECK(find(version, "Compare with it") != nullptr);
   CHECK(offers(s.state(), "select statement=99").all.empty());
+}
+
+TEST_CASE("a plan of the workspace can be compared with the draft") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  open(s);
+  const Offers plan = offers(s.state(), "open plan=1");
+  REQUIRE(find(plan, "Compare with it") != nullptr);
+  CHECK(find(plan, "Compare with it")->command == "compare plans=\"1\"");
+  CHECK(find(plan, "Rename…", "Workspace") != nullptr);
+  CHECK(find(offers(s.state(), "open model=" + s.state().document()->model->model->path), "Compare with it") == nullptr);
 }
 
 TEST_CASE("a value is completed where it stands in its statement, and says what it means") {
