@@ -5,9 +5,9 @@
 #include "app/session/canvases/canvases.h"
 #include "app/session/locator.h"
 #include "app/session/panel.h"
+#include "app/session/templates.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
-#include "engine/plan/template.h"
 
 namespace planscope::session {
 
@@ -78,9 +78,12 @@ std::vector<Choice> places(const Document& d) {
   if (!all) return out;
   for (const plan::GridInfo& g : all->grids) {
     out.push_back({g.name, with_commas(static_cast<std::int64_t>(g.devices.size())) + " devices"});
-    for (const plan::GridAxis& a : g.axes)
-      for (std::int64_t i = 0; i < std::min(a.size, most_places); ++i)
-        out.push_back({all->axes[static_cast<std::size_t>(a.axis)].name + "=" + std::to_string(i), "of " + g.name});
+    for (const plan::GridAxis& a : g.axes) {
+      const std::string begin = all->axes[static_cast<std::size_t>(a.axis)].name + "=";
+      for (std::int64_t i = 0; i < std::min(a.size, most_places); ++i) out.push_back({begin + std::to_string(i), "of " + g.name});
+      if (a.size > most_places)
+        out.back().about += ", and " + with_commas(a.size - most_places) + " more, up to " + begin + std::to_string(a.size - 1);
+    }
   }
   return out;
 }
@@ -101,10 +104,10 @@ std::vector<Choice> lanes(const Document* d) {
   return out;
 }
 
-std::vector<Choice> templates() {
+std::vector<Choice> templates(const Document* d) {
   std::vector<Choice> out;
-  for (const plan::BuiltInTemplate& t : plan::built_in_templates()) out.push_back({t.name + "(" + join(t.parameters,
-      ", ") + ")", t.about});
+  for (const UsableTemplate& t : usable_templates(d ? d->draft.text() : "", d ? d->name : ""))
+    out.push_back({t.call(), t.own ? "of this plan" : t.about});
   return out;
 }
 
@@ -187,6 +190,16 @@ std::vector<Choice> pictures() {
 
 }  // namespace
 
+std::int64_t count_places(const Document& d) {
+  std::int64_t out = 0;
+  const plan::Decisions* all = decisions(d);
+  for (const plan::GridInfo& g : all ? all->grids : std::vector<plan::GridInfo>()) {
+    ++out;
+    for (const plan::GridAxis& a : g.axes) out += a.size;
+  }
+  return out;
+}
+
 std::vector<Choice> choices(const State& s, const std::string& command, const std::string& argument) {
   std::vector<Choice> out;
   const Document* d = s.document();
@@ -237,7 +250,7 @@ std::vector<Choice> choices(const State& s, const std::string& command, const st
   if (argument == "colours") return words({{"light", ""}, {"dark", ""}});
   if (command == "gradient") return words({{"on", ""}, {"off", ""}});
   if (command == "assign" && d) return places(*d);
-  if (command == "template") return templates();
+  if (command == "template") return templates(d);
   if (argument == "line" && d) return lines(d->draft.text());
   if (command == "document") {
     for (const Document& o : s.documents) out.push_back({std::to_string(o.id), o.model->model->name + " · " + o.name});

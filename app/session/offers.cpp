@@ -7,10 +7,10 @@
 #include "app/session/choices.h"
 #include "app/session/commands.h"
 #include "app/session/lines.h"
+#include "app/session/templates.h"
 #include "app/workbench/explain_text.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
-#include "engine/plan/template.h"
 
 namespace planscope::session {
 
@@ -167,10 +167,11 @@ class Menu {
     if (tried) {
       std::size_t shown = 0;
       for (const Tried& t : *tried) {
-        if (!has_figures(t) || ++shown > kMostAlternatives) continue;
+        if (!has_figures(t) || ++shown > kMostAlternatives) continue;  // the cheapest come first
         const std::string figures = "step " + signed_time(t.delta_us) + ", peak " + signed_bytes(t.delta_bytes);
         add("Instead", t.statement, put(t.statement), figures);
       }
+      if (shown > kMostAlternatives) more("Instead", shown - kMostAlternatives, "trans " + means.words + " ");
       for (const Tried& t : *tried)
         if (!has_figures(t)) refuse("Instead, but refused", t.statement, put(t.statement), t.reason);
     }
@@ -181,8 +182,13 @@ class Menu {
                                                                     {"Keep for backward", "keep"},
                                                                     {"Split gradients off", "grad_split"}})
       with_figures("Memory", title, "trans " + means.words + " " + word, tried);
-    for (const std::string& p : places()) with_figures("Run at", p, "assign " + means.words + " to " + p, tried);
-    for (const plan::BuiltInTemplate& t : plan::built_in_templates()) use(t, means.words);
+    run_at(means.words, tried);
+    for (const UsableTemplate& t : usable_templates(document_->draft.text(), document_->name)) use(t, means.words);
+  }
+
+  // What is too much for a menu is written: asked for, as far as it is the same for all.
+  void more(const char* group, std::size_t count, const std::string& begin) {
+    add(group, "… " + with_commas(static_cast<std::int64_t>(count)) + " more", put(begin), "", true);
   }
 
   // However they were selected; of a statement nothing is tried but the plan without it.
@@ -226,19 +232,20 @@ class Menu {
         with_figures("Split", f + " by " + axis.value, begin + f + " by " + axis.value, tried);
   }
 
-  std::vector<std::string> places() const {
-    std::vector<std::string> out;
-    for (const Choice& c : choices(state_, "assign", "to"))
-      if (out.size() < kMostPlaces) out.push_back(c.value);
-    return out;
+  void run_at(const std::string& words, const std::vector<Tried>* tried) {
+    const std::string begin = "assign " + words + " to ";
+    std::size_t shown = 0;
+    for (const Choice& place : choices(state_, "assign", "to"))
+      if (shown < kMostPlaces) ++shown, with_figures("Run at", place.value, begin + place.value, tried);
+    if (const auto all = static_cast<std::size_t>(count_places(*document_)); all > shown) more("Run at", all - shown, begin);
   }
 
   // Of templates whose first argument is operators; the others are completed by whoever inserts it.
-  void use(const plan::BuiltInTemplate& t, const std::string& words) {
+  void use(const UsableTemplate& t, const std::string& words) {
     if (t.parameters.empty() || t.parameters.front().empty()) return;
     std::vector<std::string> arguments{words};
     arguments.insert(arguments.end(), t.parameters.begin() + 1, t.parameters.end());
-    add("Template", t.name, print({"template", {{"use", t.name + "(" + join(arguments, ", ") + ")"}}}), t.about, true);
+    add("Template", t.name, print({"template", {{"use", t.name + "(" + join(arguments, ", ") + ")"}}}), t.own ? "of this plan" : t.about, true);
   }
 
   // Before and after what: asked for, or by a drag onto the other one.

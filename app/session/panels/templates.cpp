@@ -4,10 +4,8 @@
 
 #include "app/session/commands.h"
 #include "app/session/panels/panels.h"
-#include "engine/base/text.h"
+#include "app/session/templates.h"
 #include "engine/plan/parser.h"
-#include "engine/plan/printer.h"
-#include "engine/plan/template.h"
 
 namespace planscope::session {
 
@@ -37,23 +35,17 @@ Panel templates_panel(const State& s) {
   Panel p{.id = "templates", .title = "Templates", .kind = PanelKind::table};
   p.columns = {{"name", "Template"}, {"arguments", "Arguments"}, {"about", "What it is"}, {"own", "Of this plan"},
                {"text", "Text"}};
-  plan::Plan open;
-  if (const Document* d = s.document()) open = *plan::parse_plan(d->draft.text(), d->name).value;
-  const std::set<std::string> names = names_of(open);
-  const auto add = [&](const std::string& name, const std::vector<std::string>& parameters, const std::string& about,
-                       bool own, const std::string& text) {
-    TableRow row{.id = name};
-    row.cells = {cell(name), cell(Json(parameters)), cell(about), cell(own), {text, "…", Tone::dim, text}};
+  const Document* d = s.document();
+  const std::set<std::string> names = names_of(d ? *plan::parse_plan(d->draft.text(), d->name).value : plan::Plan());
+  for (const UsableTemplate& t : usable_templates(d ? d->draft.text() : "", d ? d->name : "")) {
+    TableRow row{.id = t.name};
+    row.cells = {cell(t.name), cell(Json(t.parameters)), cell(t.about), cell(t.own), {t.text, "…", Tone::dim, t.text}};
     // Where the plan has a name for every argument it is inserted as it stands; else they are asked for.
     const auto has = [&](const std::string& n) { return names.contains(n); };
-    const Invocation use{"template", {{"use", name + "(" + join(parameters, ", ") + ")"}}};
-    row.command = std::all_of(parameters.begin(), parameters.end(), has) ? print(use) : use.id;
+    const Invocation use{"template", {{"use", t.call()}}};
+    row.command = std::all_of(t.parameters.begin(), t.parameters.end(), has) ? print(use) : use.id;
     p.rows.push_back(std::move(row));
-  };
-  for (const plan::Statement& t : open.statements)
-    if (const auto* body = std::get_if<plan::TemplateStatement>(&t.body))
-      add(body->name, body->parameters, "", true, plan::print(t));
-  for (const plan::BuiltInTemplate& t : plan::built_in_templates()) add(t.name, t.parameters, t.about, false, t.text);
+  }
   return p;
 }
 

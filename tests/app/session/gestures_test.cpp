@@ -93,6 +93,30 @@ TEST_CASE("operators are offered every factor and axis, with the figures that th
   }
 }
 
+TEST_CASE("a menu says how much there is that it does not show, and asks for it") {
+  Session s({.cluster = "dgx-h100x16"});
+  must(s, "open model=sample_models/gpt2_tiny.pt2");
+  write(s, "devices 128 as data=128\ntemplate mine(X, t)\ntrans X batch by t\nend\n");
+  s.wait();
+  const std::string line = "select operators=transformer.h[*].mlp.c_fc";
+  const Offers all = offers(s.state(), line);
+  const auto at = std::count_if(all.all.begin(), all.all.end(), [](const Offer& o) { return o.group == "Run at" && !o.asks; });
+  CHECK(at == 32);
+  const Offer* more = find(all, "… 97 more", "Run at");  // of 128 devices and the grid of all
+  REQUIRE(more != nullptr);
+  CHECK(more->asks);
+  CHECK(more->command == "put statement=\"assign transformer.h[*].mlp.c_fc to \"");
+  const std::vector<Choice> places = choices(s.state(), "assign", "to");
+  REQUIRE(places.size() == 65);
+  CHECK(places.back().about.find("64 more, up to data=127") != std::string::npos);
+
+  // The plan's own templates come first, on either surface.
+  const Offer* mine = find(all, "mine", "Template");
+  REQUIRE(mine != nullptr);
+  CHECK(mine->command == "template use=\"mine(transformer.h[*].mlp.c_fc, t)\"");
+  CHECK(choices(s.state(), "template", "use")[0].value == "mine(X, t)");
+}
+
 TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   Session s({.cluster = "dgx-h100x1"});
   open(s);
