@@ -129,11 +129,12 @@ class Demo {
     const auto file = [&](const std::string& file_name, const std::string& text) {
       const Result<Done> written = write_file(folder_ + "/" + file_name, text);
       problems.insert(problems.end(), written.diagnostics.begin(), written.diagnostics.end());
-      return file_name;
     };
     file(name + ".plan", r.text);
     r.svg = timeline_svg(*c.result->graph, c.result->program, *c.simulation, name);
-    r.trace = file(name + ".trace.json", to_chrome_trace(*c.result->graph, c.result->program, *c.simulation));
+    r.trace_file = name + ".trace.json";
+    r.trace = to_chrome_trace(*c.result->graph, c.result->program, *c.simulation);
+    file(r.trace_file, r.trace);
   }
 
   // Verified and run.

@@ -74,15 +74,23 @@ std::string row_html(const ReportRow& r, std::size_t number) {
          cell(equal) + "</tr>\n";
 }
 
+constexpr std::size_t kLargestTrace = 256 << 10;  // bytes that the page holds itself, so that it can still be mailed
+
+std::string trace_html(const ReportRow& r) {
+  if (r.trace.empty()) return "";
+  const std::string opens = " (opens in ui.perfetto.dev)</p>\n";
+  if (r.trace.size() > kLargestTrace) return "<p>Chrome trace: " + escaped(r.trace_file) + opens;
+  return "<p><a download=\"" + escaped(r.trace_file) + "\" href=\"data:application/json;base64," + viz::base64(r.trace) +
+         "\">Chrome trace</a>" + opens;
+}
+
 std::string section_html(const ReportRow& r, std::size_t number) {
   std::string out =
       "<h2 id=\"plan" + std::to_string(number) + "\">" + escaped(r.model) + ": " + escaped(r.plan) + "</h2>\n";
   if (!r.problem.empty()) out += "<p class=\"problem\">" + escaped(r.problem) + "</p>\n";
   out += "<pre>" + escaped(r.text) + "</pre>\n";
   if (!r.svg.empty()) out += "<p><img src=\"data:image/svg+xml;base64," + viz::base64(r.svg) + "\" alt=\"predicted timeline\"></p>\n";
-  if (!r.trace.empty())
-    out += "<p><a href=\"" + escaped(r.trace) + "\">Chrome trace</a> (opens in ui.perfetto.dev)</p>\n";
-  return out;
+  return out + trace_html(r);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 // A report of plans as one page of HTML that needs nothing else and can be mailed: a table that is sorted and filtered, with
-// what was measured against what was predicted, and of each plan its script, its timeline and a link to its Chrome trace, which
-// is a file beside it that the caller writes.
+// what was measured against what was predicted, and of each plan its script, its timeline and its Chrome trace; of a large
+// trace the name of its file, which the caller writes.
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ struct ReportRow {
   std::optional<double> max_relative_error;
   std::string problem;  // why something is missing
   std::string svg;      // of the timeline; may be empty
-  std::string trace;    // name of a file; may be empty
+  std::string trace_file, trace;  // its name and what it holds; may be empty
 };
 
 std::string report_html(const std::string& title, const std::vector<ReportRow>&);
