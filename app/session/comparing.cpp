@@ -1,9 +1,11 @@
 #include "app/session/comparing.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <future>
 #include <mutex>
 
+#include "app/session/commands.h"
 #include "app/session/store.h"
 #include "app/workbench/profiling.h"
 #include "app/workbench/timeline.h"
@@ -83,6 +85,7 @@ class Comparing {
   struct Asked {
     std::string where;
     std::optional<plan::Plan> plan = {};  // of plans
+    std::string another = {};             // of one that was kept for another model: which
   };
 
   Jobs::End work() {
@@ -109,6 +112,7 @@ class Comparing {
           script == request_.scripts.end() ? kept_or_file(a.where, w) : plan::parse_plan(script->second, a.where);
       if (!p.value || p.has_errors()) return refused(p.diagnostics);
       a.plan = std::move(*p.value);
+      if (script == request_.scripts.end()) a.another = another_model(a.where, w);
     }
     const plan::Plan* largest = nullptr;
     for (const Asked& a : asked)
@@ -133,7 +137,7 @@ class Comparing {
     for (std::size_t k = 0; k < asked.size(); ++k) {
       const Asked& a = asked[k];
       Result<ComparedEntry> e = a.plan ? planned(judged[k].get()) : is_run(a.where) ? ran(w, a.where) : traced(a.where);
-      if (!e.value || e.has_errors()) return refused(e.diagnostics);
+      if (!e.value || e.has_errors()) return refused(a.another.empty() ? e.diagnostics : not_for_this(a, e.diagnostics));
       take(e.diagnostics);
       now_.entries.push_back(std::move(*e.value));
       if (!a.plan) count_one(a.where, asked.size());
@@ -147,6 +151,25 @@ class Comparing {
     if (!std::filesystem::exists(where, ec) && !kept_plan(where, w))
       if (std::optional<Diagnostic> none = no_such(where, request_.scripts.size())) return *none;
     return open_plan(where, w);
+  }
+
+  // The name of the model that a plan of the workspace was kept for; empty: this one, or it is of no model.
+  std::string another_model(const std::string& where, const Workspace* w) const {
+    std::error_code ec;
+    const std::optional<PlanRow> kept = std::filesystem::exists(where, ec) ? std::nullopt : kept_plan(where, w);
+    if (!kept || !kept->model) return "";
+    const Result<ModelRow> of = w->model(*kept->model);
+    const Result<std::string> here = file_digest(request_.model->model->path);
+    return of.ok() && here.ok() && of->digest != *here ? of->name : "";
+  }
+
+  // It may be for both; where it is not, that it is of another one says more than what it names here in vain.
+  static std::vector<Diagnostic> not_for_this(const Asked& a, const std::vector<Diagnostic>& why) {
+    const auto wrong = std::find_if(why.begin(), why.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+    const std::string line = wrong == why.end() || wrong->line == 0 ? "" : "line " + std::to_string(wrong->line) + ": ";
+    const bool number = number_of(a.where).has_value();
+    return {error((number ? "version " + a.where : "the plan '" + a.where + "'") + " is of the model '" + a.another + "'",
+                  wrong == why.end() ? "" : line + wrong->what, "compare plans of the same model")};
   }
 
   // On any thread: one more is there.
