@@ -123,7 +123,7 @@ TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   const std::shared_ptr<const Evaluation> e = s.state().document()->shown->evaluation;
   const ClassTimeline& lane = e->simulation.classes[1];
   const auto block = std::find_if(lane.slots.begin(), lane.slots.end(), [&](const SlotBlock& b) {
-    return label(e->made.program, b) == "b(S[1])[mb=1]";
+    return label(e->made.program, b) == "b(S[1])[1]";
   });
   REQUIRE(block != lane.slots.end());
   const auto us = [](Nanoseconds t) { return std::to_string(static_cast<double>(t) / 1000); };
@@ -133,7 +133,7 @@ TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   CHECK(s.state().selection.place == "pipe=1");
   CHECK(s.state().inspection->operators == "S[1]");
   const Offers all = offers(s.state(), line);
-  CHECK(all.title == "b(S[1])[mb=1]");
+  CHECK(all.title == "b(S[1])[1]");
   CHECK(std::any_of(all.all.begin(), all.all.end(), [](const Offer& o) { return o.group == "Instead" && !o.beside.empty(); }));
   const Offer* recompute = find(all, "Recompute", "Memory");
   REQUIRE(recompute != nullptr);
