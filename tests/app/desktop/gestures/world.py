@@ -165,12 +165,20 @@ class Desktop:
 
     def write(self, text):
         """The whole plan anew, as one types it."""
+        self.type_over(("ctrl+a",), text, text)
+
+    def write_at_end(self, line):
+        """A line behind the last one, which has an end."""
+        self.type_over(("ctrl+End", "shift+Home"), line, self.script() + line)
+
+    def type_over(self, keys, typed, wanted):
+        """In place of what the keys select in the script."""
         for last in (False, True):  # xdotool loses a key now and then on a busy machine; what is lost twice is a fault
             self.click(self.editor())
-            key("ctrl+a", "Delete")
-            type_text(text)
+            key(*keys, "Delete")
+            type_text(typed)
             try:
-                return until("the text as it was typed", lambda: self.script() == text)
+                return until("the text as it was typed", lambda: self.script() == wanted)
             except AssertionError:
                 if last:
                     raise
