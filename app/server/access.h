@@ -24,8 +24,8 @@ bool equal_secrets(std::string_view a, std::string_view b);
 struct Credentials {  // of a request, as it carries them; empty: it does not
   std::string host = {}, origin = {}, fetch_site = {};
   std::string authorization = {}, cookie = {};
-  std::string token = {};  // of the URL
-  bool spends = true;  // a link of one use: false where the request shows nothing, as a HEAD
+  std::string token = {};  // of the URL that a browser goes to: of no other method than GET
+  bool spends = true;  // a link of one use: false where the request shows nothing, as in a session that is not there
 };
 
 enum class Admission {

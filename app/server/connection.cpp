@@ -80,7 +80,7 @@ Credentials credentials_of(const http::fields& f, const Request& r, bool spends)
           .fetch_site = {site.data(), site.size()},
           .authorization = field(f, http::field::authorization),
           .cookie = field(f, http::field::cookie),
-          .token = r.path == "/" && token != r.query.end() ? token->second : std::string(),
+          .token = r.method == "GET" && r.path == "/" && token != r.query.end() ? token->second : std::string(),
           .spends = spends};
 }
 
@@ -275,7 +275,7 @@ std::optional<Answer> refused(Shared& s, const http::fields& fields, std::string
   if (const Result<Done> read = read_target(target, r); !read.ok())
     return answer_of(400, refusal_json(read.diagnostics));
   const auto session = r.query.find("session");
-  const bool spends = r.method == "GET" && s.sessions.find(session == r.query.end() ? "" : session->second).session;
+  const bool spends = s.sessions.find(session == r.query.end() ? "" : session->second).session;
   const Admission v = s.access.judge(credentials_of(fields, r, spends), now);
   enters = v == Admission::enters;
   if (v == Admission::allowed || enters) return std::nullopt;

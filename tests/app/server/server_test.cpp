@@ -73,7 +73,19 @@ TEST_CASE("the link opens the page and leaves a cookie", "[server]") {
   const Reply link = f.client.post("/api/links", Json::object());
   const std::string url = link.json()["url"];
   const std::string target = url.substr(url.find("/?"));
-  CHECK(f.client.get(target, none).status == 200);
+  // Nothing but going there lets in: whoever reads the link elsewhere cannot take the cookie and leave the link unspent.
+  for (const char* method : {"HEAD", "POST", "OPTIONS", "PUT", "DELETE"}) {
+    INFO(method);
+    const Reply other = f.client.send(method, target, "", none);
+    CHECK(other.status == 401);
+    CHECK(other.header("set-cookie").empty());
+  }
+  const Reply nowhere = f.client.get(target + "&session=nobody", none);
+  CHECK(nowhere.status == 404);
+  CHECK(nowhere.header("set-cookie").empty());
+  const Reply entered = f.client.get(target, none);
+  CHECK(entered.status == 200);
+  CHECK(entered.header("set-cookie") == cookie);
   CHECK(f.client.get(target, none).status == 401);
 }
 
