@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "app/cli/command.h"
+#include "engine/cluster/fields.h"
 #ifdef PLANSCOPE_SERVER
 #include "app/server/server.h"
 #endif
@@ -41,10 +42,16 @@ std::string folder_of(const std::vector<std::string>& all) {
   return all.back();
 }
 
-// A file as it is found from the served folder; what is no file is a name of the workspace.
+// A file as it is found from the served folder; what is no file is the name of a preset, or of the workspace.
 std::string named(const std::string& path) {
   std::error_code ec;
-  return fs::exists(path, ec) ? absolute(path) : path;
+  return fs::exists(path, ec) && !fs::is_directory(path, ec) ? absolute(path) : path;
+}
+
+std::string named_cluster(const std::string& name) {
+  ChangedName cluster = changed_name(name);
+  cluster.base = named(cluster.base);
+  return print(cluster);
 }
 
 // With a link of one use: the arguments of a program can be read by everybody on the machine.
@@ -59,14 +66,15 @@ void open_browser(const std::string& link) {
 
 server::ServerSettings settings_of(const Options& o) {
   server::ServerSettings s;
-  s.session = {.workspace = absolute(o.workspace), .cluster = o.session_cluster, .programs = o.program_folder};
+  const std::string cluster = named_cluster(o.session_cluster);
+  s.session = {.workspace = absolute(o.workspace), .cluster = cluster, .programs = o.program_folder};
   s.address = o.bind;
   s.port = o.port;
   if (o.tls.size() == 2) s.certificate = absolute(o.tls[0]), s.key = absolute(o.tls[1]);
   s.insecure = o.insecure;
   s.root = absolute(o.root);
-  for (const std::string& file : {o.model, o.plan})
-    if (!file.empty()) s.files.push_back(absolute(file));
+  for (const std::string& file : {named(o.model), named(o.plan), cluster, changed_name(cluster).base})
+    if (fs::path(file).is_absolute()) s.files.push_back(file);
   if (!s.session.workspace.empty()) s.uploads = fs::path(s.session.workspace).parent_path().string() + "/uploads";
   s.page = folder_of({o.program_folder + "/../web", o.program_folder + "/../share/planscope/web"});
   s.samples = folder_of({o.program_folder + "/../share/planscope/sample_models", PLANSCOPE_SAMPLES});

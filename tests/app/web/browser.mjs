@@ -14,9 +14,9 @@ export async function launch(modules, browser) {
 }
 
 // On a workspace of its own, or on one that stays: serve({ planscope, workspace }, MODEL, PLAN). `port`: none is taken
-// otherwise.
+// otherwise. `cluster`: a preset unless said.
 export async function serve(program, ...more) {
-  const { planscope, workspace, port } = typeof program === "string" ? { planscope: program } : program;
+  const { planscope, workspace, port, cluster } = typeof program === "string" ? { planscope: program } : program;
   const folder = mkdtempSync(join(tmpdir(), "planscope-web-"));
   const child = spawn(
     planscope,
@@ -27,7 +27,7 @@ export async function serve(program, ...more) {
       "--port",
       String(port ?? 0),
       "--cluster",
-      "dgx-h100x1",
+      cluster ?? "dgx-h100x1",
       "--workspace",
       workspace ?? join(folder, "w.planscope"),
     ],

@@ -1,7 +1,10 @@
 // Several people in one session: node together_test.mjs PLANSCOPE MODULES BROWSER [NAME]
 // MODULES: the folder of node's packages that the page is built with; NAME: only tests whose names contain it.
 import assert from "node:assert/strict";
-import { figure, launch, Person, tests } from "./browser.mjs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
+import { figure, launch, Person, serve, tests } from "./browser.mjs";
 
 const [planscope, modules, browserPath, only] = process.argv.slice(2);
 const browser = await launch(modules, browserPath);
@@ -216,6 +219,21 @@ await test("a session of one's own begins with what is seen here", [model], asyn
   await me.run("select statement=2");
   await me.until("api/selection", (s) => s.statement === 2);
   assert.equal((await own.ask("api/selection?session=2")).statement, 0);
+});
+
+await test("a session of one's own has the cluster file that the server was started with, wherever that lies", [], async (person) => {
+  const folder = mkdtempSync(join(tmpdir(), "planscope-cluster-"));
+  const [, text] = readFileSync("docs/cluster.md", "utf8").match(/```json\n([^]*?)```/);
+  writeFileSync(join(folder, "own.json"), text);
+  const cluster = relative(".", join(folder, "own.json"));
+  const started = await serve({ planscope, cluster }, model, "--root", "sample_models");
+  const me = await person(started.url);
+  await me.sees("cluster", "own.json");
+  await me.page.waitForFunction(() => location.hash.includes("own.json"));
+  const own = await opened(me, "New session from here");
+  await own.until("api/panels/chips?session=2", (p) => p.model === "gpt2_tiny" && p.cluster?.endsWith("own.json"));
+  await started.stop();
+  rmSync(folder, { recursive: true, force: true });
 });
 
 await end();
