@@ -206,6 +206,7 @@ export class CanvasView {
     const before = this.touches.get(e.pointerId);
     if (before && this.touches.size === 2) return this.pinch(e, before);
     if (before) this.touches.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+    if (before && !this.pressing) return; // one that is left of two
     this.input(e.offsetX, e.offsetY, 0, this.modifiers(e), "");
   }
 
@@ -228,6 +229,7 @@ export class CanvasView {
     if (this.picture.draggable) return; // a drag, or a click after all
     this.picture.setPointerCapture(e.pointerId);
     if (e.pointerType === "touch") this.touches.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+    if (this.touches.size > 1) return this.letGo(); // two fingers press nothing, until all are up
     const last = this.lastPress;
     const again = last && e.timeStamp - last.at < 400 && Math.hypot(e.offsetX - last.x, e.offsetY - last.y) < 5;
     this.lastPress = { x: e.offsetX, y: e.offsetY, at: e.timeStamp };
@@ -236,12 +238,24 @@ export class CanvasView {
   }
 
   private onUp(e: PointerEvent): void {
-    if (e.button !== 0 && e.type !== "pointercancel") return;
+    const taken = e.type === "pointercancel"; // by the system, or by a drag that begins
+    if (e.button !== 0 && !taken) return;
     this.touches.delete(e.pointerId);
-    if (this.picture.draggable) this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | pressed, "");
+    const clicks = this.picture.draggable;
     this.picture.draggable = false;
+    if (taken) return this.letGo();
+    if (clicks) this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | pressed, "");
+    else if (!this.pressing) return;
     this.pressing = false;
     this.input(e.offsetX, e.offsetY, 0, this.modifiers(e) | released, "");
+  }
+
+  // Ends a press that was no click.
+  private letGo(): void {
+    if (!this.pressing) return;
+    this.pressing = false;
+    this.lastPress = null;
+    this.input(-1, -1, 0, released | outside, "");
   }
 
   private onWheel(e: WheelEvent): void {

@@ -203,6 +203,26 @@ await test("one finger pans a canvas and moves a splitter", [model], async (pers
   const after = await viewOf(me);
   const length = (v) => v.to_us - v.from_us;
   assert.ok(after.from_us > before.from_us && Math.abs(length(after) - length(before)) < 1e-3 * length(before));
+  // Two fingers zoom, and nothing else: together again they see what they saw, wherever they come down and go up.
+  const one = [box.x + 350, box.y + 50];
+  const other = (away) => [box.x + 650 + away, box.y + 50];
+  const pinch = async (first, step) => {
+    await touch("touchStart", one);
+    await touch("touchStart", one, other(first));
+    for (let k = 1; k <= 8; ++k) await touch("touchMove", one, other(first + step * k));
+    await touch("touchEnd");
+  };
+  const selected = (await me.ask("api/selection")).asked;
+  await pinch(0, 15);
+  await viewChanges(me, after);
+  const near = await viewOf(me);
+  assert.ok(length(near) < 0.9 * length(after), JSON.stringify({ after, near }));
+  assert.ok(near.from_us > after.from_us && near.to_us < after.to_us, JSON.stringify({ after, near }));
+  await pinch(120, -15);
+  await viewChanges(me, near);
+  const again = await viewOf(me);
+  assert.ok(Math.abs(again.from_us - after.from_us) < 0.03 * length(after), JSON.stringify({ after, again }));
+  assert.equal((await me.ask("api/selection")).asked, selected);
   const line = me.page.locator(".splitter.left");
   const at = await line.boundingBox();
   const width = () => me.page.locator(".dock.left").evaluate((e) => e.clientWidth);
