@@ -241,6 +241,31 @@ await test("one finger pans a canvas and moves a splitter", [model], async (pers
   assert.equal(await width(), left);
 });
 
+await test("in a window that is small, or enlarged, everything can be scrolled to", [model], async (person, server) => {
+  for (const viewport of [
+    { width: 533, height: 333 },
+    { width: 800, height: 500 },
+    { width: 1600, height: 1000 },
+  ]) {
+    const me = await person(server.url, { viewport });
+    await me.sees("model", "gpt2_tiny");
+    const docks = () => me.page.locator(".dock").evaluateAll((all) => all.map((d) => d.getBoundingClientRect().toJSON()));
+    assert.ok((await docks()).every((d) => d.width >= 120 && d.height >= 120), JSON.stringify(await docks()));
+    await me.page.evaluate(() => scrollTo(0, 0));
+    assert.ok((await docks()).every((d) => d.left >= 0 && d.top >= 0), JSON.stringify(await docks()));
+    await me.page.mouse.move(200, 10); // the head of the page
+    await me.page.mouse.wheel(2000, 2000);
+    await me.page.waitForFunction(() =>
+      [...document.querySelectorAll(".dock")]
+        .map((d) => d.getBoundingClientRect())
+        .every((d) => d.right <= innerWidth + 1 && d.bottom <= innerHeight + 1),
+    );
+    const scrolls = await me.page.evaluate(() => document.scrollingElement.scrollWidth > innerWidth);
+    assert.equal(scrolls, viewport.width < 900);
+    await me.page.context().close();
+  }
+});
+
 await test("a picture that the browser has lost is drawn again", [model], async (person) => {
   const me = await person();
   await me.write(plan);
