@@ -159,12 +159,7 @@ bool CanvasWidget::forward(QEvent* event) {
 // Asked of a scene of its own, so that nothing is selected here.
 std::string CanvasWidget::line_at(const viz::Point& at) const {
   if (!has_picture() || damaged_) return "";
-  const std::unique_ptr<viz::Scene> scene = viz::make_scene(kind_);
-  if (!scene->load(*picture_.model)) return "";
-  scene->set_view(scene_->view());
-  std::vector<std::string> lines = scene->apply({.mouse = at, .pressed = true}, area());
-  for (std::string& line : scene->apply({.mouse = at, .released = true}, area())) lines.push_back(std::move(line));
-  return lines.empty() ? "" : lines.back();
+  return viz::line_at(kind_, *picture_.model, scene_->view(), at, area());
 }
 
 void CanvasWidget::show_menu(const QContextMenuEvent& event) {

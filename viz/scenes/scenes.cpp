@@ -15,4 +15,15 @@ std::unique_ptr<Scene> make_scene(std::string_view kind) {
   return nullptr;
 }
 
+std::string line_at(std::string_view kind, std::string_view model, std::string_view view, Point at, const Rect& area) {
+  const std::unique_ptr<Scene> scene = make_scene(kind);
+  if (!scene || !scene->load(model)) return "";
+  scene->set_view(view);
+  std::string found;
+  for (const Input& in : {Input{.mouse = at, .pressed = true}, Input{.mouse = at, .released = true}})
+    for (std::string& line : scene->apply(in, area))
+      if (line.starts_with("select ")) found = std::move(line);
+  return found;
+}
+
 }  // namespace planscope::viz

@@ -323,6 +323,11 @@ TEST_CASE("the matrix of the traffic's canvas is the panel's, and a click on a c
   const std::vector<std::string> commands = scene->apply(in, area);
   REQUIRE(commands == std::vector<std::string>{"select place=\"2\""});
   s.run(commands[0]);
+  // What is there is told also of what is selected already.
+  CHECK(scene->apply(in, area).empty());
+  CHECK(viz::line_at("traffic", s.model("traffic"), scene->view(), *in.mouse, area) == commands[0]);
+  CHECK(viz::line_at("traffic", s.model("traffic"), scene->view(), {-5, -5}, area).empty());
+  CHECK(viz::line_at("traffic", "damaged", "", *in.mouse, area).empty());
 }
 
 TEST_CASE("the traffic is exported as it is shown") {
