@@ -284,15 +284,11 @@ export class CanvasView {
     if (line) this.host.run(line, e.clientX, e.clientY);
   }
 
-  // That selects what is there; undefined: nothing is.
-  private lineAt(e: MouseEvent): string | undefined {
+  // That selects what is there; empty: nothing is.
+  private lineAt(e: MouseEvent): string {
     const m = this.module;
-    if (!m || !this.scene || !this.model) return undefined;
-    const click = (buttons: number) =>
-      withText(m, "", (at) => m.UTF8ToString(m._scene_input(this.scene, e.offsetX, e.offsetY, 0, buttons, at)));
-    const lines = (click(pressed) + "\n" + click(released)).split("\n").filter((l) => l);
-    this.drawSoon();
-    return lines.at(-1);
+    if (!m || !this.scene || !this.model) return "";
+    return m.UTF8ToString(m._scene_line_at(this.scene, e.offsetX, e.offsetY));
   }
 
   // What a click there selects is what the menu is of; by a key it is of what is selected.
@@ -302,7 +298,7 @@ export class CanvasView {
       const box = this.picture.getBoundingClientRect();
       return this.host.menuOfSelection(box.x + box.width / 2, box.y + box.height / 2);
     }
-    if (this.module && this.scene && this.model) this.host.menu(this.lineAt(e) ?? "select none", e.clientX, e.clientY);
+    if (this.module && this.scene && this.model) this.host.menu(this.lineAt(e) || "select none", e.clientX, e.clientY);
   }
 
   private onKey(e: KeyboardEvent): void {

@@ -20,6 +20,7 @@ export interface Module {
   _scene_view(scene: number): number;
   _scene_set_view(scene: number, json: number): void;
   _scene_moves(scene: number, x: number, y: number): number;
+  _scene_line_at(scene: number, x: number, y: number): number;
 }
 
 const base = new URL(".", document.baseURI);

@@ -10,6 +10,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ using namespace planscope::viz;
 namespace {
 
 struct Hosted {
+  std::string kind, model;
   std::unique_ptr<Scene> scene;
   Size size{640, 480};
 };
@@ -121,14 +123,18 @@ int scene_new(const char* kind) {
   static int last = 0;
   std::unique_ptr<Scene> scene = make_scene(kind);
   if (!scene) return 0;
-  scenes()[++last].scene = std::move(scene);
+  scenes()[++last] = {kind, "", std::move(scene)};
   return last;
 }
 
 void scene_delete(int id) { scenes().erase(id); }
 
 int scene_load(int id, const char* bytes, int size) {
-  return scenes().at(id).scene->load({bytes, static_cast<std::size_t>(size)}) ? 1 : 0;
+  Hosted& h = scenes().at(id);
+  const std::string_view model(bytes, static_cast<std::size_t>(size));
+  if (!h.scene->load(model)) return 0;
+  h.model = model;
+  return 1;
 }
 
 void scene_mark(int id, const char* ids) { scenes().at(id).scene->mark(words(ids, '\n')); }
@@ -137,6 +143,12 @@ void scene_mark(int id, const char* ids) { scenes().at(id).scene->mark(words(ids
 int scene_moves(int id, double x, double y) {
   const Hosted& h = scenes().at(id);
   return h.scene->moves_what_is_at({x, y}, area(h.size)) ? 1 : 0;
+}
+
+// The line that selects what is there; empty: nothing is.
+const char* scene_line_at(int id, double x, double y) {
+  const Hosted& h = scenes().at(id);
+  return given(line_at(h.kind, h.model, h.scene->view(), {x, y}, area(h.size)));
 }
 
 // `buttons`: 1 pressed, 2 released, 4 the second press of two, 8 Shift, 16 Control, 32 the mouse is outside.

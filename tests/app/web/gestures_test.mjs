@@ -122,6 +122,23 @@ await test("the menu of a canvas by a key is of what is selected", [model], asyn
   assert.equal((await focus(me)).what, "CANVAS");
 });
 
+await test("the menu of what is selected in a canvas is of that, and not of nothing", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  const canvas = await timeline(me);
+  const statement = async () => (await me.ask("api/selection")).statement;
+  const box = await canvas.locator("canvas").boundingBox();
+  let x = 100;
+  for (; x < box.width && (await statement()) === 0; x += 40) await canvas.locator("canvas").click({ position: { x, y: 50 } });
+  const line = await statement();
+  assert.ok(line > 0, "no block has a statement");
+  await canvas.locator("canvas").click({ position: { x: x - 40, y: 50 }, button: "right" });
+  await me.page.locator(".items.context .name").filter({ hasText: `line ${line}` }).waitFor();
+  await me.page.keyboard.press("Escape");
+  assert.equal(await statement(), line);
+});
+
 await test("a cell is changed and a column is sorted by the keyboard", [model], async (person) => {
   const me = await person();
   await me.write(plan);
