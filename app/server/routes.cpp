@@ -140,7 +140,7 @@ Routes::Routes(SessionHost& host, const PageFiles& page, FileRules rules, RouteS
 
 Routes::~Routes() {
   host_.end_jobs();
-  for (asio::thread_pool* pool : {&commands_, &making_, &waiting_}) {
+  for (asio::thread_pool* pool : {&commands_, &making_, &exporting_, &waiting_}) {
     pool->stop();
     pool->join();
   }
@@ -244,12 +244,14 @@ asio::awaitable<Answer> Routes::exported(const Request& r) {
     if (const auto said = r.query.find(option); said != r.query.end()) i.arguments[option] = said->second;
   std::string view;
   if (i.get("view").starts_with('{')) view = std::exchange(i.arguments["view"], "yes");
-  auto make = [&] { return host_.exported(i, view); };
-  Result<std::string> bytes = co_await on(making_, make);
-  if (!bytes.ok()) co_return answer_of(409, refusal_json(bytes.diagnostics));
-  co_return Answer{200,
-                   std::make_shared<const Body>(type_of(name), std::move(*bytes.value)),
-                   {{"Content-Disposition", "attachment; filename=\"" + name + "\""}}};
+  auto make = [&]() -> Answer {
+    Result<std::string> bytes = host_.exported(i, view);
+    if (!bytes.ok()) return answer_of(409, refusal_json(bytes.diagnostics));
+    const auto body = std::make_shared<const Body>(type_of(name), std::move(*bytes.value));
+    if (r.accepts_gzip && body->worth_compressing()) body->gzip();
+    return {200, body, {{"Content-Disposition", "attachment; filename=\"" + name + "\""}}};
+  };
+  co_return co_await on(exporting_, make);
 }
 
 // Until nothing runs any more, or the time is over.

@@ -73,6 +73,7 @@ class Routes {
   const FileRules rules_;
   const RouteSettings settings_;
   boost::asio::thread_pool commands_{1}, making_{2}, waiting_{1};
+  boost::asio::thread_pool exporting_{1};  // exports take long: panels do not wait for them
 };
 
 }  // namespace planscope::server

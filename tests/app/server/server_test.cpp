@@ -1,6 +1,7 @@
 // The real server on loopback: who gets an answer, what is answered, and what clients that misbehave cannot do.
 #include "app/server/server.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -210,6 +211,26 @@ TEST_CASE("an export is answered as the command writes it, and no file is writte
   CHECK(f.client.get("/api/exports/timeline.svg?size=1x1&view=yes").status == 409);
   for (const char* name : {"timelin.svg", "timeline", "..%2f..%2fa.svg", ""})
     CHECK(f.client.get(std::string("/api/exports/") + name).status == 409);
+}
+
+TEST_CASE("what is shown does not wait for exports", "[server]") {
+  constexpr int count = 12;
+  Fixture f;
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  f.client.post("/api/commands", {{"id", "text"}, {"arguments", {{"text", kPlan}}}});
+  CHECK(f.client.panel("chips")["verdict"] == "equivalent");
+  std::atomic<int> done = 0, right = 0;
+  std::vector<std::thread> exports;
+  for (int k = 0; k < count; ++k)
+    exports.emplace_back([&] {
+      right += f.client.get("/api/exports/graph.png").status == 200;
+      ++done;
+    });
+  while (done == 0) std::this_thread::yield();
+  CHECK(f.client.get("/api/selection").status == 200);
+  CHECK(done <= count / 2);  // most are still being made
+  for (std::thread& one : exports) one.join();
+  CHECK(right == count);
 }
 
 TEST_CASE("events tell of changes, and of those that a client has missed", "[server]") {
