@@ -44,7 +44,12 @@ std::span<const PreferenceInfo> preferences() {
        "The size of texts and of everything else in the window, beside what the screen asks for; a page has its browser's."},
       {"cluster", "Cluster", "local", {}, "The cluster of documents that name none: a preset or a file."},
       {"keep_on_save", "Saving keeps", "no", {"no", "yes"}, "yes: saving a plan keeps it as a version too."},
-      {"restore", "Restore", "yes", {"yes", "no"}, "yes: what was open at the end is opened at the start."},
+      {"restore",
+       "Restore",
+       "yes",
+       {"yes", "no"},
+       "yes: the window opens at the start what was open in it at the end. A page finds what its server has open; one that is "
+       "started again offers what was open lately."},
       {"tour", "Guided tour", "off", {"off", "on"}, "on: its steps tick off as they are done."},
       {"tour_step", "Next step of the tour", tour_steps().front().id, tour_step_ids(), "The step that comes next."},
       {"planner_limit", "Planner's limit", "60", {}, "Seconds that a search for a plan may take, unless it is said."},
