@@ -77,24 +77,14 @@ export class App {
     );
     grid.append(...[...this.docks.values(), ...this.splitters].map((part) => part.element));
     this.commands.add(...ownCommands(this));
+    const palette = this.commands.all().find((a) => a.id === "help.palette");
     root.append(
       h(
         "header",
         {},
         h("b", { class: "brand" }, "planscope"),
         this.menus.element,
-        h(
-          "button",
-          {
-            class: "plain hint",
-            onclick: () =>
-              this.commands
-                .all()
-                .find((a) => a.id === "help.palette")
-                ?.run(),
-          },
-          "Ctrl+Shift+P any command",
-        ),
+        h("button", { class: "plain hint", onclick: palette?.run }, `${palette?.keys.split("; ")[0]} any command`),
       ),
       this.top,
       this.messages.element,

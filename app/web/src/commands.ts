@@ -27,6 +27,16 @@ const keyNames: Record<string, string> = {
   PgDown: "PageDown",
 };
 
+// Keys that browsers keep for themselves, and what stands for them here, where nothing else does.
+const ofBrowser = ["Ctrl+W", "Ctrl+N", "Ctrl+T", "Ctrl+Shift+W", "Ctrl+Shift+N", "Ctrl+Shift+T"];
+if (navigator.userAgent.includes("Firefox")) ofBrowser.push("Ctrl+Shift+P");
+const ofPage: Record<string, string> = { close: "Shift+F9", "help.palette": "F9" };
+
+function usable(id: string, keys: string): string {
+  const all = [...keys.split("; "), ofPage[id] ?? ""];
+  return all.filter((one) => one && !ofBrowser.includes(one)).join("; ");
+}
+
 export function matches(event: KeyboardEvent, keys: string): boolean {
   return keys.split("; ").some((one) => {
     if (!one) return false;
@@ -97,7 +107,8 @@ export class Commands {
       reason: c.reason,
       run: () => this.start(c),
     }));
-    return [...ofSession, ...this.own.map((c) => ({ ...c, reason: c.reason?.() ?? "" }))];
+    const own = this.own.map((c) => ({ ...c, reason: c.reason?.() ?? "" }));
+    return [...ofSession, ...own].map((a) => ({ ...a, keys: usable(a.id, a.keys) }));
   }
 
   // A line as panels and canvases give it. A bare id of a command that has arguments asks for them.

@@ -1,4 +1,4 @@
-// Finds one of many by its name: commands (Ctrl+Shift+P), and what one can go to (Ctrl+K). Arrows choose, Enter runs.
+// Finds one of many by its name: commands, and what one can go to. Arrows choose, Enter runs.
 import { h } from "./dom";
 import { Overlay } from "./overlay";
 

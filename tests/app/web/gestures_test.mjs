@@ -73,6 +73,29 @@ await test("an open menu follows what can be done", [model], async (person) => {
   await me.until("api/panels/history", (h) => h.nodes.length === 1);
 });
 
+await test("no command has keys that the browser keeps, and those have others", [model], async (person, server) => {
+  const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
+  for (const [options, first] of [
+    [{}, "Ctrl+Shift+P"],
+    [{ userAgent: firefox }, "F9"],
+  ]) {
+    const me = await person(server.url, options);
+    await me.sees("model", "gpt2_tiny");
+    await me.page.locator(".hint").filter({ hasText: `${first} any command` }).waitFor();
+    await me.page.getByRole("menuitem", { name: "File", exact: true }).click();
+    const keys = me.page.locator('[role="menu"] [data-command="close"] kbd');
+    assert.equal(await keys.textContent(), "Shift+F9");
+    await me.page.keyboard.press("Escape");
+    await me.page.keyboard.press("F9");
+    await me.page.locator(".palette input").waitFor();
+    await me.page.keyboard.press("Escape");
+  }
+  const me = await person();
+  await me.sees("model", "gpt2_tiny");
+  await me.page.keyboard.press("Shift+F9");
+  await me.until("api/selection", (s) => s.document === 0);
+});
+
 await test("F6 goes round over all docks", [model], async (person) => {
   const me = await person();
   await me.sees("model", "gpt2_tiny");
