@@ -392,13 +392,14 @@ await scenario(8, "the server is killed while one types, and nothing is lost", [
   await again.rows("drafts").first().dblclick(); // the start page has them in front
   await again.sees("model", "gpt2_tiny");
   assert.match((await again.panel("script")).text, /# what I/);
-  // Another program on the same workspace sees the versions of this one.
+  // Another program on the same workspace sees the versions of this one, without being asked to look.
   const third = await serve({ planscope, workspace }, "sample_models/gpt2_tiny.pt2");
   const other = await person(third.url);
+  await other.goTo("Workspace");
+  assert.equal((await other.panel("workspace")).plans.length, 0);
   await again.menu("Plan", /^Keep *Ctrl/);
   await again.sees("version", /\d/);
-  await other.goTo("Workspace");
-  await other.page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await until(other.page, "api/panels/workspace", (p) => p.plans.length === 1);
   await other.rows("workspace").filter({ hasText: "plan" }).first().waitFor();
   await again.picture("scenario-8");
   for (const p of [again, other]) await p.page.context().close();
