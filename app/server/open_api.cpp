@@ -69,7 +69,10 @@ Json command_body() {
       {"line", {{"type", "string"}, {"description", "one line of a session script"}}},
       {"command", {{"type", "string"}, {"description", "the same"}}},
       {"id", {{"type", "string"}, {"description", "of the command, instead of a line"}}},
-      {"arguments", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}},
+      {"arguments",
+       {{"type", "object"},
+        {"description", "by name; a whole number is taken as its digits are"},
+        {"additionalProperties", {{"type", {"string", "integer"}}}}}},
       {"document", {{"type", "integer"}, {"description", "that it is for, whichever is the current one"}}}};
   return {{"required", true},
           {"content", {{"application/json", {{"schema", {{"type", "object"}, {"properties", properties}}}}}}}};
@@ -95,7 +98,7 @@ Json panel_paths() {
           {"/api/panels/{name}",
            {{"get", operation("One panel of the session, as `show NAME json` prints it; the header Planscope-Revision "
                               "names the state that it is of",
-                              tagged({{"200", json_answer("the panel")}, {"404", text_of("there is no such panel")}}),
+                              tagged({{"200", json_answer("the panel, by its kind", panel_schema())}, {"404", text_of("there is no such panel")}}),
                               parameters)}}}};
 }
 
@@ -240,7 +243,8 @@ Json open_api(const std::string& version) {
                 {"description", "Sessions of planscope: commands, panels, canvases, events."}}},
               {"security", Json::array({{{"token", Json::array()}}, {{"cookie", Json::array()}}})},
               {"components",
-               {{"securitySchemes",
+               {{"schemas", panel_schemas()},
+                {"securitySchemes",
                  {{"token",
                    {{"type", "apiKey"},
                     {"in", "header"},

@@ -21,6 +21,8 @@ Json refusal_json(const std::vector<Diagnostic>&, const session::Invocation& ref
                   std::uint64_t seen = 0);  // seen: the number of the text that was refused
 Json notice_json(const session::Notice&);           // {"severity", "said", "offers"}
 Json open_api(const std::string& version);          // the document of GET /api
+Json panel_schemas();                               // of it: what panels are, by their kind, and their parts
+Json panel_schema();                                // of it: any panel, in either form
 
 // What a browser gets that has come without the link.
 BodyPtr how_to_enter();

@@ -1,4 +1,6 @@
 // GET /api says what the server answers: each path with each status, and no more.
+#include <algorithm>
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -126,6 +128,91 @@ TEST_CASE("every path and every status that is answered is described, and none e
       for (const std::string& status : kCommon) CHECK(operation["responses"].contains(status));
     }
   }
+}
+
+namespace {
+
+// Checks a value against a schema of the document; what a schema does not name there may not be.
+void check_against(const Json& doc, const Json& schema, const Json& value, const std::string& where) {
+  if (schema.contains("$ref")) {
+    const std::string name = schema["$ref"].get<std::string>().substr(std::string("#/components/schemas/").size());
+    return check_against(doc, doc["components"]["schemas"][name], value, where);
+  }
+  INFO(where << ": " << value.dump());
+  if (schema.contains("enum")) CHECK(std::find(schema["enum"].begin(), schema["enum"].end(), value) != schema["enum"].end());
+  const std::string type = schema.value("type", "");
+  if (type == "string") CHECK(value.is_string());
+  if (type == "boolean") CHECK(value.is_boolean());
+  if (type == "integer") CHECK(value.is_number_integer());
+  if (type == "number") CHECK(value.is_number());
+  if (type == "array") {
+    REQUIRE(value.is_array());
+    for (const Json& one : value) check_against(doc, schema["items"], one, where + "[]");
+  }
+  if (type != "object") return;
+  REQUIRE(value.is_object());
+  for (const Json& name : schema["required"]) CHECK(value.contains(name.get<std::string>()));
+  for (const auto& [name, member] : value.items()) {
+    if (schema["properties"].contains(name))
+      check_against(doc, schema["properties"][name], member, where + "." + name);
+    else
+      CHECK(schema.contains("additionalProperties"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every panel is as its kind is described", "[server]") {
+  Fixture f;
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  const std::string text = testing::kPlan + "trans nowhere by data\n";  // an error is marked in the script
+  REQUIRE(f.client.post("/api/commands", {{"id", "text"}, {"arguments", {{"text", text}}}}).status == 200);
+  const Json doc = f.client.get("/api").json();
+  const Json& schemas = doc["components"]["schemas"];
+  const Json& get = doc["paths"]["/api/panels/{name}"]["get"];
+  std::set<std::string> any;
+  for (const Json& one : get["responses"]["200"]["content"]["application/json"]["schema"]["anyOf"])
+    any.insert(one["$ref"].get<std::string>());
+  for (const Json& id : get["parameters"][0]["schema"]["enum"]) {
+    const std::string path = "/api/panels/" + id.get<std::string>();
+    const Json whole = f.client.get(path + "?full&wait=60").json();
+    const std::string kind = whole["kind"];
+    INFO(path << " " << kind);
+    REQUIRE(schemas.contains("panel_" + kind));
+    CHECK(any.contains("#/components/schemas/panel_" + kind));
+    CHECK(any.contains("#/components/schemas/values_" + kind));
+    const std::string panels = " " + schemas["panel_" + kind]["description"].get<std::string>() + ",";
+    CHECK(panels.find(" " + id.get<std::string>() + ",") != std::string::npos);
+    check_against(doc, schemas["panel_" + kind], whole, path);
+    check_against(doc, schemas["values_" + kind], f.client.get(path).json(), path);
+  }
+}
+
+TEST_CASE("arguments of a command may be whole numbers, as described", "[server]") {
+  Fixture f;
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  const Json doc = f.client.get("/api").json();
+  const Json& body = doc["paths"]["/api/commands"]["post"]["requestBody"]["content"]["application/json"]["schema"];
+  CHECK(body["properties"]["arguments"]["additionalProperties"]["type"] == Json::array({"string", "integer"}));
+  CHECK(f.client.post("/api/commands", {{"id", "document"}, {"arguments", {{"number", 1}}}}).status == 200);
+  CHECK(f.client.get("/api/selection").json()["document"] == 1);
+  CHECK(f.client.post("/api/commands", {{"id", "document"}, {"arguments", {{"number", 1.5}}}}).status == 400);
+}
+
+TEST_CASE("an address that asks for too much is told so, as described", "[server]") {
+  Fixture f;
+  const Json doc = f.client.get("/api").json();
+  std::atomic<bool> told = false;
+  std::vector<std::thread> guessing;
+  for (int k = 0; k < 8; ++k)
+    guessing.emplace_back([&] {
+      for (int n = 0; n < 2000 && !told; ++n)
+        if (f.client.get("/api/selection", {{"Authorization", "token wrong"}}).status == 429) told = true;
+    });
+  for (std::thread& one : guessing) one.join();
+  CHECK(told);
+  CHECK(doc["paths"]["/api/selection"]["get"]["responses"].contains("429"));
 }
 
 TEST_CASE("without a workspace nothing can be uploaded", "[server]") {
