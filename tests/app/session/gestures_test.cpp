@@ -123,7 +123,7 @@ TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   const std::shared_ptr<const Evaluation> e = s.state().document()->shown->evaluation;
   const ClassTimeline& lane = e->simulation.classes[1];
   const auto block = std::find_if(lane.slots.begin(), lane.slots.end(), [&](const SlotBlock& b) {
-    return label(e->made.program, b) == "b(S[1])[1]";
+    return label(e->made.program, b) == "b(pipe=1)[1]";
   });
   REQUIRE(block != lane.slots.end());
   const auto us = [](Nanoseconds t) { return std::to_string(static_cast<double>(t) / 1000); };

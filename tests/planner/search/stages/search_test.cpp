@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <map>
 #include <random>
 #include <set>
-#include <thread>
 
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -343,16 +341,6 @@ TEST_CASE("what is said of a space that was not looked at to its end holds of al
   CHECK(some->lower_bound_us <= all->best[0].step_us);
 }
 
-namespace {
-
-struct LookedAtClock : Clock {  // a tenth of a millisecond passes whenever somebody looks
-  std::int64_t wall_us() const override { return steady_us(); }
-  std::int64_t steady_us() const override { return now_us += 100; }
-  mutable std::atomic<std::int64_t> now_us = 0;
-};
-
-}  // namespace
-
 TEST_CASE("a limit that is too short leaves the first plan") {
   const LookedAtClock clock;
   Settings s{.global_batch = 16, .seconds = 1e-6};
@@ -366,16 +354,11 @@ TEST_CASE("a limit that is too short leaves the first plan") {
 TEST_CASE("an interrupt leaves a plan") {
   const Graph graph = sample("gpt2_tiny");
   const Cluster c = cluster("dgx-a100x8");
-  const auto begin = std::chrono::steady_clock::now();
   const Result<Found> whole = search(graph, c, {.global_batch = 64});
-  const auto half = (std::chrono::steady_clock::now() - begin) / 2;
   std::atomic<bool> stop{false};
   Settings s{.global_batch = 64};
   s.stop = &stop;
-  std::jthread interrupts([&] {
-    std::this_thread::sleep_for(half);
-    stop = true;
-  });
+  s.progress = [&](double, double) { stop = true; };
   const Result<Found> f = search(graph, c, s);
   REQUIRE(f.ok());
   REQUIRE(!f->best.empty());
