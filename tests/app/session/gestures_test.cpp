@@ -120,10 +120,12 @@ TEST_CASE("a menu says how much there is that it does not show, and asks for it"
 TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   Session s({.cluster = "dgx-h100x1"});
   open(s);
+  write(s, kPlan + "use 1f1b(S)\n");
+  s.wait();
   const std::shared_ptr<const Evaluation> e = s.state().document()->shown->evaluation;
   const ClassTimeline& lane = e->simulation.classes[1];
   const auto block = std::find_if(lane.slots.begin(), lane.slots.end(), [&](const SlotBlock& b) {
-    return label(e->made.program, b) == "b(pipe=1)[1]";
+    return label(e->made.program, b) == "b(S[1])[1]";
   });
   REQUIRE(block != lane.slots.end());
   const auto us = [](Nanoseconds t) { return std::to_string(static_cast<double>(t) / 1000); };
