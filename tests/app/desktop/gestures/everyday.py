@@ -139,10 +139,10 @@ def layout_and_session_come_back(world, portal):
     d = world.open()
     d.wait_chip("Verdict ✓ equivalent")
     run("xdotool", "getactivewindow", "windowsize", "--sync", 1240, 780)
+    d.locate("mlp.c_fc", "transformer.h[*].mlp.c_fc")
     d.tab("History")
     d.tab("Traffic")
     before = d.place(d.frame())[2:]
-    d.locate("mlp.c_fc", "transformer.h[*].mlp.c_fc")
     d.quit()
     again = world.start()
     again.wait_chip("Verdict ✓ equivalent")
@@ -150,6 +150,7 @@ def layout_and_session_come_back(world, portal):
     assert again.place(again.frame())[2:] == before, (again.place(again.frame()), before)
     for name in ("History", "Traffic"):  # what is behind another tab lies off the screen
         until(f"{name} in front", lambda name=name: again.all(("frame",), name))
+    again.tab("Operator")
     again.find("push button", "Operators transformer.h[*].mlp.c_fc")
     again.picture("come-back")
     again.quit()
