@@ -204,24 +204,33 @@ class Writer {
   std::vector<Line> lines_;
 };
 
-// `?d`, and of `?d[0]` any `?d[…]`.
-bool mentions(const plan::Statement& s, const std::string& variable) {
-  const std::string open = "?" + variable.substr(0, variable.find('[')), text = plan::print_code(s);
-  for (std::size_t i = text.find(open); i != text.npos; i = text.find(open, i + 1)) {
-    const std::size_t end = i + open.size();
-    if (end == text.size() || !(std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) return true;
+std::string base_of(const std::string& variable) { return variable.substr(0, variable.find('[')); }
+
+// `d` of `?d` and of `?d[…]`.
+std::set<std::string> variables_in(const plan::Statement& s) {
+  std::set<std::string> out;
+  const std::string text = plan::print_code(s);
+  for (std::size_t i = text.find('?'); i != text.npos; i = text.find('?', i + 1)) {
+    std::size_t end = i + 1;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_')) ++end;
+    out.insert(text.substr(i + 1, end - i - 1));
   }
-  return false;
+  return out;
 }
 
-bool declares_choice(const plan::Statement& s, const std::string& axis) {
-  const auto chosen = [&](const plan::AxisSub& a) { return a.axis == axis && a.sub.alternatives.size() > 1; };
+// Axes whose size is to be chosen.
+std::set<std::string> open_axes_in(const plan::Statement& s) {
+  std::set<std::string> out;
+  const auto note = [&](const plan::AxisSub& a) {
+    if (a.sub.alternatives.size() > 1) out.insert(a.axis);
+  };
   if (const auto* d = std::get_if<plan::DevicesStatement>(&s.body))
-    return std::any_of(d->axes.begin(), d->axes.end(), chosen);
-  if (const auto* g = std::get_if<plan::GridStatement>(&s.body))
-    return std::any_of(g->axes.begin(), g->axes.end(), chosen);
-  const auto* a = std::get_if<plan::AxisStatement>(&s.body);
-  return a && chosen({a->name, a->size});
+    std::for_each(d->axes.begin(), d->axes.end(), note);
+  else if (const auto* g = std::get_if<plan::GridStatement>(&s.body))
+    std::for_each(g->axes.begin(), g->axes.end(), note);
+  else if (const auto* a = std::get_if<plan::AxisStatement>(&s.body))
+    note({a->name, a->size});
+  return out;
 }
 
 std::string value_text(const std::string& subject, const plan::OpenValue& value) {
@@ -235,17 +244,21 @@ std::string value_text(const std::string& subject, const plan::OpenValue& value)
 // a template has.
 std::vector<Line> value_lines(const plan::Plan& plan, const plan::OpenValues& values) {
   std::vector<Line> out;
-  const auto known = [&](const std::string& name) {
-    return std::any_of(out.begin(), out.end(), [&](const Line& l) { return l.name == name; });
-  };
-  for (const plan::Statement& s : plan.statements)
-    for (const auto& [name, value] : values) {
-      const bool variable = mentions(s, name);
-      if ((!variable && !declares_choice(s, name)) || known(name)) continue;
-      out.push_back({s.line, value_text(variable ? "?" + name : "|" + name + "|", value), name});
-    }
+  std::map<std::string, std::set<std::string>> of_base;
+  for (const auto& [name, value] : values) of_base[base_of(name)].insert(name);
+  std::set<std::string> known;
+  for (const plan::Statement& s : plan.statements) {
+    std::map<std::string, std::string> subjects;  // by name, as a row speaks of it
+    for (const std::string& axis : open_axes_in(s))
+      if (values.contains(axis)) subjects[axis] = "|" + axis + "|";
+    for (const std::string& base : variables_in(s))
+      if (const auto found = of_base.find(base); found != of_base.end())
+        for (const std::string& name : found->second) subjects[name] = "?" + name;
+    for (const auto& [name, subject] : subjects)
+      if (known.insert(name).second) out.push_back({s.line, value_text(subject, values.at(name)), name});
+  }
   for (const auto& [name, value] : values)
-    if (!known(name) && !plan.statements.empty())
+    if (!known.contains(name) && !plan.statements.empty())
       out.push_back({plan.statements.back().line, value_text("?" + name, value), name});
   return out;
 }
@@ -270,16 +283,18 @@ std::vector<std::string> merged_paths(const std::vector<std::string>& modules) {
 plan::Plan completed(const plan::Plan& plan, const plan::Decisions& decisions, const plan::ModelInfo& model,
                      const plan::OpenValues& values, const std::vector<Choice>& choices,
                      const std::vector<int>& picks) {
-  std::vector<Line> lines = value_lines(plan, values);
-  for (Line& l : Writer(decisions, model, choices, picks).write()) lines.push_back(std::move(l));
+  std::map<int, std::vector<std::string>> lines;  // by the line that they stand behind
+  for (const Line& l : value_lines(plan, values)) lines[l.after].push_back(l.text);
+  for (const Line& l : Writer(decisions, model, choices, picks).write()) lines[l.after].push_back(l.text);
   plan::Plan out;
   out.file = plan.file;
   for (const plan::Statement& s : plan.statements) {
     out.statements.push_back(s);
-    for (const Line& l : lines) {
-      if (l.after != s.line) continue;
-      Result<plan::Statement> made = plan::parse_statement("auto " + l.text);
-      if (!made.value) throw std::logic_error("a line of the planner does not parse: " + l.text);
+    const auto behind = lines.find(s.line);
+    if (behind == lines.end()) continue;
+    for (const std::string& text : behind->second) {
+      Result<plan::Statement> made = plan::parse_statement("auto " + text);
+      if (!made.value) throw std::logic_error("a line of the planner does not parse: " + text);
       made->line = s.line;  // whose answer it is
       out.statements.push_back(std::move(*made));
     }
