@@ -234,7 +234,7 @@ struct Instruction {
   bool keep = false;
   bool last =
       false;  // only in the last run of its segment in a step, which has put together what all have added: moves
-              // and sums of values that have no index there (last_indices())
+              // and sums of values that have no index there (last_indices()), and writes, of which every run has the same
   int statement = -1;  // the statement that caused it, if one did; index into Program::statements
   bool operator==(const Instruction&) const = default;
 };
