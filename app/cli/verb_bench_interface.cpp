@@ -127,7 +127,7 @@ std::string layers_of(const session::State& s) {
 
 using Add = std::function<void(const std::string& what, double ms, std::optional<double> must, bool aim)>;
 
-// Three plans in files, beside the one that is open.
+// Writes three plans to files; they are compared with the one that is open.
 Result<Done> measure_comparison(Interface& ui, const Subject& subject, bool large, const Add& add) {
   const TemporaryFolder folder("bench");
   std::vector<std::string> files;

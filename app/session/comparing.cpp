@@ -163,7 +163,7 @@ class Comparing {
     return of.ok() && here.ok() && of->digest != *here ? of->name : "";
   }
 
-  // It may be for both; where it is not, that it is of another one says more than what it names here in vain.
+  // A plan of another model may fit this one too. Where it does not, the reason is the other model.
   static std::vector<Diagnostic> not_for_this(const Asked& a, const std::vector<Diagnostic>& why) {
     const auto wrong = std::find_if(why.begin(), why.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
     const std::string line = wrong == why.end() || wrong->line == 0 ? "" : "line " + std::to_string(wrong->line) + ": ";

@@ -1,5 +1,5 @@
 #pragma once
-// What a plan leaves open, alike choices once, for people.
+// The open choices of a plan as panels list them: equal ones are one row with their count.
 //
 //   for (const OpenKind& k : open_kinds(*picture.open)) k.text   // `?t`, `the order × 4`
 #include <string>
@@ -11,7 +11,7 @@
 namespace planscope::session {
 
 struct OpenKind {
-  plan::OpenChoice choice;  // the first of those that are alike
+  plan::OpenChoice choice;  // the first of the equal ones
   std::string text;
 };
 std::vector<OpenKind> open_kinds(const Decided&);

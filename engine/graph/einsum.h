@@ -13,7 +13,7 @@ struct Equation {
   std::string result;
 };
 
-// `ranks`: of the operands. Nothing: no equation for these operands, or a letter twice in one of them (a diagonal), unless
+// `ranks`: of the operands. Errors: it is no equation for these operands, or has a letter twice in one (a diagonal), unless
 // `diagonals` are asked for.
 std::optional<Equation> parse_equation(std::string text, const std::vector<std::size_t>& ranks, bool diagonals = false);
 

@@ -141,7 +141,7 @@ class Filler {
     m_.add_node(about, placed_.layout.nodes[at(k)]);
   }
 
-  // What differs from node to node: splits, then what waits for backward and the place, then the figures.
+  // The lines of a node: its splits; what is recomputed or offloaded, and its place; time and memory.
   void lines(const NodePicture& n, viz::NodeAbout& about) const {
     std::vector<std::string> first = split_texts(n.splits);
     std::vector<std::string> where;

@@ -29,7 +29,7 @@ Json progress_json(const PlannerAnswer& a) {
   return out;
 }
 
-// Of the text as it stands; nothing: it leaves nothing open.
+// The open choices of the draft; none where the plan is complete.
 std::vector<Fact> what_is_open(const Document& d) {
   if (!d.current(d.latest) || !d.latest->open) return {};
   Json all = Json::array();

@@ -145,7 +145,7 @@ int scene_moves(int id, double x, double y) {
   return h.scene->moves_what_is_at({x, y}, area(h.size)) ? 1 : 0;
 }
 
-// The line that selects what is there; empty: nothing is.
+// The command that selects the thing at this point; empty where there is none.
 const char* scene_line_at(int id, double x, double y) {
   const Hosted& h = scenes().at(id);
   return given(line_at(h.kind, h.model, h.scene->view(), {x, y}, area(h.size)));

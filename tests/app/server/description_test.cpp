@@ -200,7 +200,7 @@ TEST_CASE("arguments of a command may be whole numbers, as described", "[server]
   CHECK(f.client.post("/api/commands", {{"id", "document"}, {"arguments", {{"number", 1.5}}}}).status == 400);
 }
 
-TEST_CASE("an address that asks for too much is told so, as described", "[server]") {
+TEST_CASE("too many requests of one address are answered as described", "[server]") {
   Fixture f;
   const Json doc = f.client.get("/api").json();
   std::atomic<bool> told = false;
