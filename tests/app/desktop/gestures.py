@@ -10,14 +10,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 
 from gestures import everyday, scenarios
 from gestures.world import Portal, World
 
 SIZE = (1600, 1000)
 SKIPPED = 77  # the exit status where there is no screen to be had
-SCREENS = 2  # that are used at a time: a gesture waits more than it computes
 
 TESTS = [
     everyday.from_the_start_page_to_a_saved_plan,
@@ -94,16 +92,7 @@ def outside(arguments):
                     process.wait()
 
 
-def on_screens(bin_folder, samples, pictures, names):
-    """The gestures of these names, or all, dealt out to several screens."""
-    names = names or [test.__name__ for test in TESTS]
-    hands = [hand for hand in (names[i::SCREENS] for i in range(SCREENS)) if hand]
-    with ThreadPoolExecutor(SCREENS) as pool:
-        ends = list(pool.map(outside, [[bin_folder, samples, pictures, *hand] for hand in hands]))
-    return next((end for end in ends if end not in (0, SKIPPED)), max(ends))
-
-
 if __name__ == "__main__":
     if sys.argv[1] == "--inside":
         sys.exit(inside(sys.argv[2], sys.argv[3], sys.argv[4], sys.argv[5:]))
-    sys.exit(on_screens(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))
+    sys.exit(outside(sys.argv[1:]))
