@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from gestures import everyday, scenarios
 from gestures.world import Portal, World
@@ -63,6 +64,18 @@ def inside(bin_folder, samples, pictures, names):
     return 0 if all([passes(test, *where) for test in chosen]) else 1
 
 
+def window_manager(environment):
+    """Once it manages the screen: without one no window gets the keyboard. Now and then it ends while it starts."""
+    for _ in range(5):
+        manager = subprocess.Popen(["openbox"], env=environment, stdout=subprocess.DEVNULL)
+        while manager.poll() is None:
+            if subprocess.run(["xdotool", "get_num_desktops"], env=environment, capture_output=True).returncode == 0:
+                return manager
+            time.sleep(0.1)
+        print(f"openbox ended with {manager.returncode}", flush=True)
+    return None
+
+
 def outside(arguments):
     """A screen, a bus and the bus of accessibility, for what runs inside."""
     reading, writing = os.pipe()
@@ -81,7 +94,10 @@ def outside(arguments):
                 print("skipped: Xvfb does not start here", flush=True)
                 return SKIPPED
             environment = {**os.environ, "DISPLAY": f":{number}", "XDG_RUNTIME_DIR": runtime, "NO_AT_BRIDGE": "0"}
-            manager = subprocess.Popen(["openbox"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            manager = window_manager(environment)
+            if not manager:
+                print("skipped: openbox does not start here", flush=True)
+                return SKIPPED
             script = '/usr/libexec/at-spi-bus-launcher --launch-immediately & sleep 1; exec "$@"'
             command = ["dbus-run-session", "--", "bash", "-c", script, "inside", sys.executable, __file__, "--inside"]
             return subprocess.run([*command, *arguments], env=environment).returncode

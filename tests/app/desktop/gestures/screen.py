@@ -9,8 +9,8 @@ def run(*command, **more):
     return subprocess.run([str(c) for c in command], check=True, text=True, capture_output=True, **more).stdout
 
 
-def until(what, f):
-    end = time.monotonic() + PATIENCE
+def until(what, f, patience=PATIENCE):
+    end = time.monotonic() + patience
     while True:
         try:
             value = f()
@@ -20,12 +20,23 @@ def until(what, f):
             return value
         if time.monotonic() > end:
             raise AssertionError(f"never came: {what}")
-        time.sleep(0.05)
+        time.sleep(0.2)
 
 
 def key(*names):
     for name in names:
         run("xdotool", "key", "--clearmodifiers", name)
+
+
+def press(name, what, f):
+    """A shortcut, until what it brings is there: xdotool loses a key now and then on a busy machine."""
+    key(name)
+    try:
+        return until(what, f, PATIENCE / 4)
+    except AssertionError:
+        print(f"pressed again: {name}", flush=True)
+    key(name)
+    return until(what, f)
 
 
 def type_text(text):

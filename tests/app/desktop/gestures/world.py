@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from gestures.screen import PATIENCE, click, drag, key, move, run, type_text, until
+from gestures.screen import PATIENCE, click, drag, key, move, press, run, type_text, until
 
 
 class Portal:
@@ -71,9 +71,13 @@ class Desktop:
         return self.root[0]
 
     def front(self):
-        ids = run("xdotool", "search", "--onlyvisible", "--pid", self.process.pid).split()
-        for one in ids:
-            subprocess.run(["xdotool", "windowactivate", "--sync", one], capture_output=True, timeout=10)
+        def in_front():
+            ids = run("xdotool", "search", "--onlyvisible", "--pid", self.process.pid).split()
+            for one in ids:
+                subprocess.run(["xdotool", "windowactivate", "--sync", one], capture_output=True, timeout=10)
+            return run("xdotool", "getwindowfocus", "getwindowpid").strip() == str(self.process.pid)
+
+        until("the window in front", in_front)
         time.sleep(0.2)
 
     def title(self):
@@ -149,16 +153,14 @@ class Desktop:
 
     def command(self, title):
         """Of the list of all commands, by its name."""
-        key("ctrl+shift+p")
-        self.find("list", "Any command")
+        press("ctrl+shift+p", "the palette", lambda: self.all(("list",), "Any command"))
         type_text(title)
         key("Return")
         time.sleep(0.4)
 
     def locate(self, typed, operators):
         """Goes to operators by a part of their name."""
-        key("ctrl+k")
-        self.find("list", "Go to an operator")
+        press("ctrl+k", "the locator", lambda: self.all(("list",), "Go to an operator"))
         type_text(typed)
         key("Return")
         self.find("push button", f"Operators {operators}")
@@ -205,12 +207,16 @@ class Desktop:
 
         until(f"{argument} {value}", taken)
 
-    def run_form(self):
-        def buttons():
-            return [button for button in self.all(("push button",), "Run") if button.name == "Run"]
+    def form_buttons(self):
+        return [button for button in self.all(("push button",), "Run") if button.name == "Run"]
 
-        self.click(until("the form", buttons)[0])
-        until("the form's end", lambda: not buttons())
+    def ask(self, shortcut):
+        """By its shortcut for a command that has arguments."""
+        press(shortcut, "the form", self.form_buttons)
+
+    def run_form(self):
+        self.click(until("the form", self.form_buttons)[0])
+        until("the form's end", lambda: not self.form_buttons())
 
     def cells(self, table):
         """The texts of a table, its headers first."""

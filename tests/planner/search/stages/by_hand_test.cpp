@@ -113,7 +113,7 @@ TEST_CASE("no random plan is below the bound, or called impossible", "[slow]") {
   CAPTURE(name);
   const Graph graph = sample(name);
   int made = 0;
-  for (unsigned seed = 1; seed <= 4; ++seed) {
+  for (unsigned seed = 1; seed <= 2; ++seed) {
     Random random(seed + 100 * static_cast<unsigned>(name[0]));
     const Cluster cluster = random.cluster();
     ModelShape shape = shape_of(graph);
@@ -138,7 +138,7 @@ TEST_CASE("no random plan is below the bound, or called impossible", "[slow]") {
     }
     made += static_cast<int>(plans.size());
   }
-  CHECK(made > 15);
+  CHECK(made > 8);
 }
 
 // Nothing hides a bound that is too high here: answers never say more than the step of their own best plan. (Of 1,650, two plans are

@@ -104,7 +104,7 @@ TEST_CASE("the conflicts are all minimal sets of rows that leave nothing, each s
   for (int round = 0; round < 3; ++round) {
     std::vector<std::string> chosen;
     for (const std::string& row : all)
-      if (random() % 2 == 0 && chosen.size() < 5) chosen.push_back(row);
+      if (random() % 2 == 0 && chosen.size() < 4) chosen.push_back(row);
     const unsigned every = (1U << chosen.size()) - 1;
     std::map<unsigned, Found> known;
     const auto asked = [&](unsigned bits) {
