@@ -69,8 +69,12 @@ class Painter {
         const double x0 = std::max(r.x, c + r.y), x1 = std::min(r.right(), c + r.bottom());
         line(x0, x0 - c, x1, x1 - c);
       });
-    if (lines.vertical) each(r.x, r.right(), [&](double c) { line(c, r.y, c, r.bottom()); });
-    if (lines.horizontal) each(r.y, r.bottom(), [&](double c) { line(r.x, c, r.right(), c); });
+    // Straight ones are rectangles, which are filled faster.
+    const auto bar = [&](double x0, double y0, double x1, double y1) {
+      target_.AddRectFilled(at(x0, y0), at(x1, y1), packed(s.colour));
+    };
+    if (lines.vertical) each(r.x, r.right(), [&](double c) { bar(c, r.y, std::min(c + hatch_thickness, r.right()), r.bottom()); });
+    if (lines.horizontal) each(r.y, r.bottom(), [&](double c) { bar(r.x, c, r.right(), std::min(c + hatch_thickness, r.bottom())); });
   }
   void operator()(const PushClip& s) {
     target_.PushClipRect(at(s.rect.x, s.rect.y), at(s.rect.right(), s.rect.bottom()), true);

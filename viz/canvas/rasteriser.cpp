@@ -19,6 +19,21 @@ struct Target {
   std::uint32_t* row(int y) const { return pixels + static_cast<std::ptrdiff_t>(y) * width; }
 };
 
+// Wide rows are copies of the first one: that is done many pixels at a time.
+void fill_opaque(const Target& target, std::uint32_t colour, const ClipBox& box) {
+  constexpr int wide = 16;
+  std::uint32_t* first = target.row(box.top) + box.left;
+  const int width = box.right - box.left;
+  std::fill_n(first, width, colour);
+  for (int y = box.top + 1; y < box.bottom; ++y) {
+    std::uint32_t* row = target.row(y) + box.left;
+    if (width < wide)
+      std::fill_n(row, width, colour);
+    else
+      std::memcpy(row, first, static_cast<std::size_t>(width) * sizeof colour);
+  }
+}
+
 // Packed colours are 0xAABBGGRR, which is R, G, B, A in memory; the target is opaque and stays so.
 std::uint32_t blend(std::uint32_t below, std::uint32_t colour, std::uint32_t alpha) {
   const std::uint32_t keep = 255 - alpha;
@@ -28,7 +43,12 @@ std::uint32_t blend(std::uint32_t below, std::uint32_t colour, std::uint32_t alp
   return 0xff000000u | divide(rb, 0xff00ff) | (((g >> 8) + ((g >> 16) & 0xff)) & 0x00ff00);
 }
 
-int first_centre(double edge) { return static_cast<int>(std::ceil(edge - 0.5)); }
+// The first pixel whose centre is not before it.
+int first_centre(double edge) {
+  const double centre = edge - 0.5;
+  const int whole = static_cast<int>(centre);  // towards zero
+  return whole < centre ? whole + 1 : whole;
+}
 
 struct Vertex {
   double x, y, u, v;
@@ -96,26 +116,29 @@ class Painter {
   void fill_plain(std::uint32_t colour, const ClipBox& box) {
     const std::uint32_t alpha = alpha_of(colour);
     if (alpha == 0) return;
+    if (alpha == 255) return fill_opaque(target_, colour, box);
     for (int y = box.top; y < box.bottom; ++y) {
       std::uint32_t* row = target_.row(y);
-      if (alpha == 255) {
-        std::fill(row + box.left, row + box.right, colour);
-      } else {
-        for (int x = box.left; x < box.right; ++x) row[x] = blend(row[x], colour, alpha);
-      }
+      for (int x = box.left; x < box.right; ++x) row[x] = blend(row[x], colour, alpha);
     }
   }
 
-  // Where the edges of the triangle cross the line of pixel centres `y`: [left, right). Each edge is computed from its
-  // upper to its lower end, so that two triangles sharing it agree on every pixel.
-  static bool span(const Vertex* const (&corner)[3], double y, double& left, double& right) {
+  // From its upper to its lower end, so that two triangles sharing it agree on every pixel.
+  struct Edge {
+    double top, bottom, x, slope;
+    Edge(const Vertex& a, const Vertex& b) {
+      const Vertex &upper = a.y > b.y ? b : a, &lower = a.y > b.y ? a : b;
+      top = upper.y, bottom = lower.y, x = upper.x;
+      slope = bottom > top ? (lower.x - upper.x) / (bottom - top) : 0;
+    }
+  };
+
+  // Where the edges of a triangle cross the line of pixel centres `y`: [left, right).
+  static bool span(const Edge (&edges)[3], double y, double& left, double& right) {
     left = 1e30, right = -1e30;
-    for (int k = 0; k < 3; ++k) {
-      const Vertex* upper = corner[k];
-      const Vertex* lower = corner[(k + 1) % 3];
-      if (upper->y > lower->y) std::swap(upper, lower);
-      if (y < upper->y || y >= lower->y) continue;
-      const double x = upper->x + (lower->x - upper->x) * ((y - upper->y) / (lower->y - upper->y));
+    for (const Edge& e : edges) {
+      if (y < e.top || y >= e.bottom) continue;
+      const double x = e.x + e.slope * (y - e.top);
       left = std::min(left, x), right = std::max(right, x);
     }
     return left < right;
@@ -124,27 +147,52 @@ class Painter {
   void fill_triangle(const Vertex& a, const Vertex& b, const Vertex& c, const ClipBox& clip) {
     const double area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y);
     if (area == 0) return;
-    const Vertex* const corner[3] = {&a, &b, &c};
-    const bool textured = a.u != b.u || a.u != c.u || a.v != b.v || a.v != c.v;
-    const bool plain = !textured && a.colour == b.colour && a.colour == c.colour;
     const int y0 = std::max(first_centre(std::min({a.y, b.y, c.y})), clip.top);
     const int y1 = std::min(first_centre(std::max({a.y, b.y, c.y})), clip.bottom);
+    if (y0 >= y1) return;
+    const Vertex* const corner[3] = {&a, &b, &c};
+    const Edge edges[3] = {{a, b}, {b, c}, {c, a}};
+    const bool textured = a.u != b.u || a.u != c.u || a.v != b.v || a.v != c.v;
+    const bool plain = !textured && a.colour == b.colour && a.colour == c.colour;
+    const bool one_colour = ((a.colour ^ b.colour) & 0xffffff) == 0 && ((a.colour ^ c.colour) & 0xffffff) == 0;
+    const Slope alpha = one_colour ? slope_of_alpha(corner, area) : Slope{};
     for (int y = y0; y < y1; ++y) {
       double left, right;
-      if (!span(corner, y + 0.5, left, right)) continue;
+      if (!span(edges, y + 0.5, left, right)) continue;
       const int x0 = std::max(first_centre(left), clip.left), x1 = std::min(first_centre(right), clip.right);
       if (x0 >= x1) continue;
       if (plain)
         fill_plain(a.colour, {x0, y, x1, y + 1});
+      else if (one_colour && !textured)
+        fade_span(a, alpha, y, x0, x1);
       else
-        shade_span(corner, area, y, x0, x1, textured);
+        shade_span(corner, area, y, x0, x1, textured, one_colour);
     }
   }
 
-  // Weights of the corners, linear in x, give colour and texture position of each pixel.
-  void shade_span(const Vertex* const (&corner)[3], double area, int y, int x0, int x1, bool textured) {
+  // How fast the alpha changes from pixel to pixel.
+  struct Slope {
+    double across = 0, down = 0;
+  };
+
+  static Slope slope_of_alpha(const Vertex* const (&corner)[3], double area) {
     const Vertex &a = *corner[0], &b = *corner[1], &c = *corner[2];
-    const bool one_colour = ((a.colour ^ b.colour) & 0xffffff) == 0 && ((a.colour ^ c.colour) & 0xffffff) == 0;
+    const auto alpha = [](const Vertex& v) { return static_cast<double>(alpha_of(v.colour)); };
+    const double to_b = (alpha(b) - alpha(a)) / area, to_c = (alpha(c) - alpha(a)) / area;
+    return {(c.y - a.y) * to_b - (b.y - a.y) * to_c, (b.x - a.x) * to_c - (c.x - a.x) * to_b};
+  }
+
+  // The soft edge of a line: one colour, of which the alpha is linear.
+  void fade_span(const Vertex& a, const Slope& slope, int y, int x0, int x1) {
+    double alpha = alpha_of(a.colour) + (x0 + 0.5 - a.x) * slope.across + (y + 0.5 - a.y) * slope.down + 0.5;
+    std::uint32_t* row = target_.row(y);
+    for (int x = x0; x < x1; ++x, alpha += slope.across)
+      if (alpha >= 1) row[x] = blend(row[x], a.colour, static_cast<std::uint32_t>(std::min(alpha, 255.0)));
+  }
+
+  // Weights of the corners, linear in x, give colour and texture position of each pixel.
+  void shade_span(const Vertex* const (&corner)[3], double area, int y, int x0, int x1, bool textured, bool one_colour) {
+    const Vertex &a = *corner[0], &b = *corner[1], &c = *corner[2];
     const double px = x0 + 0.5 - a.x, py = y + 0.5 - a.y;
     double wb = (px * (c.y - a.y) - (c.x - a.x) * py) / area, wc = ((b.x - a.x) * py - px * (b.y - a.y)) / area;
     const double step_b = (c.y - a.y) / area, step_c = (a.y - b.y) / area;
@@ -178,7 +226,8 @@ void rasterise(const ImDrawData& data, const AlphaTexture& atlas, Colour backgro
   bytes.resize(count * 4);
   if (count == 0) return;
   auto* pixels = reinterpret_cast<std::uint32_t*>(bytes.data());  // vector storage is aligned for any scalar
-  std::fill_n(pixels, count, 0xff000000u | background.b << 16 | background.g << 8 | background.r);
+  const std::uint32_t ground = 0xff000000u | background.b << 16 | background.g << 8 | background.r;
+  fill_opaque({pixels, target.width}, ground, {0, 0, target.width, target.height});
 
   Painter painter({pixels, target.width}, atlas, data.DisplayPos, scale);
   for (const ImDrawList* list : data.CmdLists) {

@@ -3,6 +3,7 @@
 #include "viz/timeline/reorder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "viz/timeline/hatch_runs.h"
@@ -196,13 +197,17 @@ struct Picture {
   // The kinds of work, or a tint of each cause of idle time, in their hatches.
   void folded(const std::vector<Span>& spans, const Rect& row, bool idle) const {
     std::vector<HatchRuns> hatches;
-    for (int k = 0; k < block_kinds; ++k)
-      hatches.emplace_back(canvas, hatch_colour(static_cast<BlockKind>(k), theme), hatch_of(static_cast<BlockKind>(k)));
+    std::array<Colour, block_kinds> colours;
+    for (int k = 0; k < block_kinds; ++k) {
+      const auto kind = static_cast<BlockKind>(k);
+      hatches.emplace_back(canvas, hatch_colour(kind, theme), hatch_of(kind));
+      colours[static_cast<std::size_t>(k)] = idle ? mix(theme.background, colour_of(kind, theme), 0.6) : colour_of(kind, theme);
+    }
     for (const Span& span : spans) {
       if (span.last - span.first == 1) continue;
       bands(span, row.height, idle, [&](BlockKind kind, double top, double h) {
         const Rect band{span.x, row.y + top, std::max(1.0, span.width), h};
-        canvas.fill(band, idle ? mix(theme.background, colour_of(kind, theme), 0.6) : colour_of(kind, theme));
+        canvas.fill(band, colours[static_cast<std::size_t>(kind)]);
         if (is_hatched(kind)) hatches[static_cast<std::size_t>(kind)].add(intersection(band, row));
       });
     }
