@@ -40,6 +40,13 @@ struct Picture {
       if (b.kind == ButtonKind::gradient || arrow) canvas.fill(b.rect, hover ? theme.panel : theme.raised, 4);
       canvas.text({b.rect.x + 6, b.rect.y + 14}, b.text, TextStyle::normal, hover ? theme.text : theme.dim);
     }
+    for (std::size_t k = 0; k < layout.sliders.size(); ++k) {
+      const Slider& s = layout.sliders[k];
+      const bool dragged = view.slide == static_cast<int>(k) && view.mouse;
+      const bool hover = dragged || (view.mouse && s.track.contains(*view.mouse));
+      canvas.fill({s.track.x, s.track.y + s.track.height / 2 - 2, s.track.width, 4}, theme.raised, 2);
+      canvas.fill(knob(s, dragged ? index_at(s, view.mouse->x) : s.index), hover ? theme.accent : theme.dim, 3);
+    }
     std::string about = model.gradient ? "gradient of " + model.name : model.name;
     const double width = text_width(about, TextStyle::strong).value;
     text(layout.header.x + 12, layout.header.y + 19, about, room, theme.text, TextStyle::strong);

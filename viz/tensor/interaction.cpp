@@ -75,10 +75,11 @@ class Change {
     if (in.wheel != 0) v.scroll -= in.wheel * scroll_per_notch;
     clamp();
     look_under_mouse(lay_out(m_, v, area_), v, in.mouse, m_.devices);
-    if (in.pressed) v.press = in.mouse;
+    if (in.pressed) v.press = in.mouse, v.slide = slider_at(in.mouse);
+    if (v.slide && in.mouse) slide(in.mouse->x, in.released);
     if (in.released) {
-      if (v.press && in.mouse && std::hypot(in.mouse->x - v.press->x, in.mouse->y - v.press->y) < 4) click(*in.mouse);
-      v.press.reset();
+      if (!v.slide && v.press && in.mouse && std::hypot(in.mouse->x - v.press->x, in.mouse->y - v.press->y) < 4) click(*in.mouse);
+      v.press.reset(), v.slide.reset();
     }
     for (const Key k : in.keys) key(k);
     clamp();
@@ -98,10 +99,26 @@ class Change {
     if (l.body.contains(p)) select(out_.view.hover_tile >= 0 ? out_.view.hover_side : -1, out_.view.hover_tile);
   }
 
+  std::optional<int> slider_at(const std::optional<Point>& p) const {
+    const std::vector<Slider> all = lay_out(m_, out_.view, area_).sliders;
+    for (std::size_t k = 0; p && k < all.size(); ++k)
+      if (all[k].track.contains(*p)) return static_cast<int>(k);
+    return std::nullopt;
+  }
+
+  // What the view has follows at once; what the session has, when it is let go.
+  void slide(double x, bool let_go) {
+    const std::vector<Slider> all = lay_out(m_, out_.view, area_).sliders;
+    if (*out_.view.slide >= static_cast<int>(all.size())) return;
+    const Slider& s = at(all, *out_.view.slide);
+    if (s.kind == ButtonKind::slice) out_.view.at[static_cast<std::size_t>(s.which)] = index_at(s, x);
+    if (s.kind == ButtonKind::index && let_go) go_to_index(s.which, index_at(s, x));
+  }
+
   void press(const Button& b) {
     switch (b.kind) {
       case ButtonKind::gradient: return out_.commands.push_back("gradient");
-      case ButtonKind::index: return step_index(b.which, b.step);
+      case ButtonKind::index: return b.step == 0 ? ask_index() : step_index(b.which, b.step);
       case ButtonKind::slice: return step_slice(b.which, b.step);
       case ButtonKind::dimensions: return other_dimensions();
     }
@@ -109,9 +126,16 @@ class Change {
 
   void step_index(int axis, int by) {
     const TensorAxis& a = at(m_.axes, axis);
-    const std::int64_t next = std::clamp<std::int64_t>(a.index + by, 0, a.size - 1);
+    go_to_index(axis, std::clamp<std::int64_t>(a.index + by, 0, a.size - 1));
+  }
+
+  void go_to_index(int axis, std::int64_t next) {
+    const TensorAxis& a = at(m_.axes, axis);
     if (next != a.index) out_.commands.push_back("index " + a.name + " " + std::to_string(next));
   }
+
+  // A number: the surface asks for what the command lacks.
+  void ask_index() { out_.commands.push_back("index"); }
 
   void step_slice(int dimension, int by) {
     const std::vector<std::int64_t> all = borders(m_, dimension);
@@ -184,6 +208,7 @@ class Change {
       case Key::page_up: return slice(-1);
       case Key::period: return m_.axes.empty() ? void() : step_index(0, 1);
       case Key::comma: return m_.axes.empty() ? void() : step_index(0, -1);
+      case Key::n: return m_.axes.empty() ? void() : ask_index();
       case Key::d: return other_dimensions();
       case Key::f: out_.view.whole = !out_.view.whole; return;
       case Key::escape: return select(-1, -1);

@@ -130,26 +130,44 @@ void lay_out_header(const TensorModel& m, const TensorView& v, TensorLayout& out
     right -= width + 4;
     out.buttons.push_back({kind, which, step, {right, out.header.y + 5, width, 20}, std::move(text)});
   };
+  // What it is of, then a step back, the track, and a step on.
+  const auto put_slider = [&](ButtonKind kind, int which, std::int64_t size, std::int64_t index, std::string text) {
+    put(kind, which, 1, "▸");
+    const double width = std::clamp(static_cast<double>(size) * 12, 36.0, 120.0);
+    right -= width + 4;
+    out.sliders.push_back({kind, which, size, index, {right, out.header.y + 5, width, 20}});
+    put(kind, which, -1, "◂");
+    put(kind, which, 0, std::move(text));
+  };
   if (m.has_gradient) put(ButtonKind::gradient, 0, 0, m.gradient ? "gradient" : "value");
   for (int a = 0; a < static_cast<int>(m.axes.size()); ++a) {
     const TensorAxis& axis = at(m.axes, a);
-    put(ButtonKind::index, a, 1, "▸");
-    put(ButtonKind::index, a, -1, "◂");
-    put(ButtonKind::index, a, 0, axis.name + " " + std::to_string(axis.index) + " of " + std::to_string(axis.size));
+    put_slider(ButtonKind::index, a, axis.size, axis.index,
+               axis.name + " " + std::to_string(axis.index) + " of " + std::to_string(axis.size));
   }
   int others = 0;
   for (int d = 0; d < static_cast<int>(m.dimensions.size()); ++d) {
     if (d == v.down || d == v.right || at(m.dimensions, d).size <= 1) continue;
     ++others;
     if (borders(m, d).size() < 2) continue;
-    put(ButtonKind::slice, d, 1, "▸");
-    put(ButtonKind::slice, d, -1, "◂");
-    put(ButtonKind::slice, d, 0, at(m.dimensions, d).name + " " + std::to_string(at(v.at, d)));
+    put_slider(ButtonKind::slice, d, at(m.dimensions, d).size, at(v.at, d),
+               at(m.dimensions, d).name + " " + std::to_string(at(v.at, d)));
   }
   if (others > 0) put(ButtonKind::dimensions, 0, 1, "other dimensions");
 }
 
 }  // namespace
+
+std::int64_t index_at(const Slider& s, double x) {
+  const double share = s.track.width > 0 ? (x - s.track.x) / s.track.width : 0;
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(std::floor(share * static_cast<double>(s.size))), 0, s.size - 1);
+}
+
+Rect knob(const Slider& s, std::int64_t index) {
+  const double step = s.track.width / static_cast<double>(s.size), width = std::max(6.0, step);
+  const double x = s.track.x + static_cast<double>(index) * step;
+  return {std::min(x, s.track.right() - width), s.track.y + 4, width, s.track.height - 8};
+}
 
 TensorView first_view(const TensorModel& m) {
   TensorView v;

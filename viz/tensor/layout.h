@@ -26,6 +26,7 @@ struct TensorView {
   std::optional<std::int64_t> hover_device;
   std::set<int> marked_sides = {}, marked_tiles = {};  // that are selected elsewhere
   std::optional<Point> mouse, press;
+  std::optional<int> slide = {};  // the slider that is being dragged
 };
 
 // Two dimensions that are cut, else the last ones that have several indices.
@@ -59,6 +60,16 @@ struct Button {
   std::string text;
 };
 
+// Which index of a free axis, or of a dimension that is not drawn, is looked at.
+struct Slider {
+  ButtonKind kind = ButtonKind::index;
+  int which = 0;
+  std::int64_t size = 1, index = 0;
+  Rect track;
+};
+std::int64_t index_at(const Slider&, double x);
+Rect knob(const Slider&, std::int64_t index);
+
 // The indices of a dimension that are drawn: all, or those that some tile has where that is less than a quarter.
 TileRun drawn(const TensorModel&, const TensorView&, int dimension);
 
@@ -67,6 +78,7 @@ struct TensorLayout {
   std::vector<SidePicture> sides;
   std::vector<ChipPicture> chips;
   std::vector<Button> buttons;
+  std::vector<Slider> sliders;
   std::vector<Rect> cells;  // of the strip
   std::int64_t devices_per_cell = 1;
   double content_height = 0;

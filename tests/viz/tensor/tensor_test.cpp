@@ -155,6 +155,34 @@ TEST_CASE("the buttons of the header ask for the gradient and for another index"
   CHECK(l.buttons.size() >= 4);
 }
 
+TEST_CASE("a click on a slider's track goes there, dragging goes where it is let go, and a number is asked for") {
+  const TensorModel m = sample();
+  TensorView v = first_view(m);
+  v.down = 0, v.right = 2;
+  const auto slider = [&](ButtonKind kind) {
+    const TensorLayout l = lay_out(m, v, area);
+    return *std::find_if(l.sliders.begin(), l.sliders.end(), [&](const Slider& s) { return s.kind == kind; });
+  };
+  const Slider index = slider(ButtonKind::index), slice = slider(ButtonKind::slice);
+  CHECK(knob(index, 1) == Rect{index.track.x + index.track.width / 4, index.track.y + 4, index.track.width / 4, 12});
+  const auto place = [](const Slider& s, double share) { return Point{s.track.x + share * s.track.width, s.track.y + 10}; };
+  CHECK(apply(v, click(place(index, 0.9)), m, area).commands == std::vector<std::string>{"index mb 3"});
+  CHECK(apply(v, click(place(index, 0.3)), m, area).commands.empty());  // it is there
+  CHECK(apply(v, click(place(slice, 0.99)), m, area).view.at[1] == 5);
+  Input in = at(place(index, 0.3));
+  in.pressed = true;
+  TensorAnswer a = apply(v, in, m, area);
+  a = apply(a.view, at({area.right() + 100, 500}), m, area);
+  CHECK(a.commands.empty());
+  in = at({area.x - 100, 500});
+  in.released = true;
+  a = apply(a.view, in, m, area);
+  CHECK(a.commands == std::vector<std::string>{"index mb 0"});
+  CHECK(a.view.tile == -1);
+  CHECK_FALSE(a.view.slide);
+  CHECK(apply(v, press(Key::n), m, area).commands == std::vector<std::string>{"index"});
+}
+
 TEST_CASE("pointing at a device tells its tile of every side") {
   const TensorModel m = sample();
   const TensorLayout l = lay_out(m, first_view(m), area);
