@@ -142,7 +142,8 @@ struct Picture {
   }
 
   void edge(int e, bool talks) const {
-    const bool at_focus = v.focus >= 0 && (m.from[at(e)] == v.focus || m.to[at(e)] == v.focus);
+    const bool chip_here = v.focus_chip >= 0 && m.chip_edge[at(v.focus_chip)] == e;
+    const bool at_focus = chip_here || (v.focus >= 0 && (m.from[at(e)] == v.focus || m.to[at(e)] == v.focus));
     const bool chosen = v.marked_edges.contains(e);
     const bool lit = at_focus || (v.marked.contains(m.from[at(e)]) && v.marked.contains(m.to[at(e)]));
     const Colour colour = chosen ? t.accent : talks ? t.communication : lit ? t.accent : mix(t.background, t.dim, 0.75);
@@ -181,6 +182,7 @@ struct Picture {
     const Rect r = chip_rect(m, v, a.body, c);
     if (!seen(r)) return;
     const bool exposed = m.chip_exposed[at(c)];
+    if (v.focus_chip == c) canvas.stroke(inset(r, -2), t.accent, 2, 9);
     if (v.zoom < graph_text_zoom) {
       canvas.fill(r, t.communication, r.width / 2);
       return;

@@ -26,16 +26,22 @@ void keep_in_sight(GraphView& v, const GraphModel& m, const Rect& body) {
   v.at.y = std::clamp(v.at.y, -h * 0.9, std::max(-h * 0.9, m.height - h * 0.1));
 }
 
-void see(GraphView& v, const GraphModel& m, const Rect& body, int node) {
-  const Rect r = to_screen(v, body, m.rect(node));
+Rect on_screen(const GraphModel& m, const GraphView& v, const Rect& body, const GraphStop& s) {
+  return s.node >= 0 ? to_screen(v, body, m.rect(s.node)) : chip_rect(m, v, body, s.chip);
+}
+
+void see(GraphView& v, const GraphModel& m, const Rect& body, const GraphStop& s) {
+  const Rect r = on_screen(m, v, body, s);
   if (r.x < body.x || r.right() > body.right()) v.at.x += (centre(r).x - centre(body).x) / v.zoom;
   if (r.y < body.y || r.bottom() > body.bottom()) v.at.y += (centre(r).y - centre(body).y) / v.zoom;
 }
 
-void choose(GraphChange& c, const GraphModel& m, int node) {
-  c.view.focus = node;
-  if (const std::string& command = m.text(m.command[at(node)]); !command.empty()) c.commands.push_back(command);
+void choose(GraphChange& c, const GraphModel& m, const GraphStop& s) {
+  c.view.focus = s.node, c.view.focus_chip = s.chip;
+  const std::string& command = m.text(s.node >= 0 ? m.command[at(s.node)] : m.edge_command[at(m.chip_edge[at(s.chip)])]);
+  if (!command.empty()) c.commands.push_back(command);
 }
+void choose(GraphChange& c, const GraphModel& m, int node) { choose(c, m, GraphStop{.node = node, .at = {}}); }
 
 std::string quoted_id(const GraphModel& m, int node) {
   std::string out = "\"";
@@ -54,11 +60,15 @@ void activate(GraphChange& c, const GraphModel& m, int node) {
 }
 
 void move(GraphChange& c, const GraphModel& m, const Rect& body, Direction d) {
-  int to = c.view.focus < 0 ? (m.nodes() > 0 ? 0 : -1) : neighbour(m, c.view.focus, d);
-  while (to >= 0 && c.view.focus < 0 && to + 1 < m.nodes() && m.state_of(to) == NodeState::expanded) ++to;
-  if (to < 0) return;
-  choose(c, m, to);
-  see(c.view, m, body, to);
+  const GraphView& v = c.view;
+  std::optional<GraphStop> to;
+  if (v.focus >= 0 || v.focus_chip >= 0)
+    to = neighbour(m, v, {v.focus, v.focus_chip, v.focus >= 0 ? centre(m.rect(v.focus)) : middle(m, m.chip_edge[at(v.focus_chip)])}, d);
+  else if (const std::vector<GraphStop> all = stops(m, v); !all.empty())
+    to = all.front();
+  if (!to) return;
+  choose(c, m, *to);
+  see(c.view, m, body, *to);
 }
 
 void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
@@ -67,6 +77,7 @@ void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
     case Key::home: c.view = fitted(c.view, m, area); break;
     case Key::f:
       if (c.view.focus >= 0) c.view = fitted_to(c.view, m, area, m.rect(c.view.focus));
+      if (c.view.focus_chip >= 0) see(c.view, m, body, {.chip = c.view.focus_chip, .at = {}});
       break;
     case Key::plus: zoom_about(c.view, body, centre(body), zoom_step); break;
     case Key::minus: zoom_about(c.view, body, centre(body), 1 / zoom_step); break;
@@ -82,13 +93,13 @@ void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
         const int node = (c.view.focus + k + m.nodes()) % m.nodes();
         if (m.found[at(node)] == 0 || m.state_of(node) == NodeState::expanded) continue;
         choose(c, m, node);
-        see(c.view, m, body, node);
+        see(c.view, m, body, {.node = node, .at = {}});
         break;
       }
       break;
     }
     case Key::escape:
-      c.view.focus = -1;
+      c.view.focus = c.view.focus_chip = -1;
       c.commands.push_back("select none");
       break;
     case Key::w: c.view.forward = !c.view.forward; break;
@@ -135,29 +146,47 @@ void go_to(GraphView& v, const GraphModel& m, const GraphAreas& a, Point p) {
 
 }  // namespace
 
-int neighbour(const GraphModel& m, int node, Direction d) {
-  const Point here = centre(m.rect(node));
-  int best = -1;
+std::optional<GraphStop> neighbour(const GraphModel& m, const GraphView& v, const GraphStop& here, Direction d) {
+  const bool along_edges = d == Direction::left || d == Direction::right, forth = d == Direction::right;
+  const std::vector<GraphStop> all = stops(m, v);
+  std::optional<GraphStop> best;
   double least = std::numeric_limits<double>::infinity();
-  const auto look = [&](int other, double distance) {
-    if (other == node || m.state_of(other) == NodeState::expanded || distance >= least) return;
+  const auto look = [&](const GraphStop& other, double distance) {
+    if (other == here || distance >= least) return;
     best = other, least = distance;
   };
-  if (d == Direction::left || d == Direction::right) {
-    for (int e = 0; e < m.edges(); ++e) {
-      const int from = m.from[at(e)], to = m.to[at(e)];
-      const double later = m.next[at(e)] ? 1e6 : 0;  // that of another layer if there is no other
-      if (d == Direction::right && from == node) look(to, std::abs(centre(m.rect(to)).y - here.y) + later);
-      if (d == Direction::left && to == node) look(from, std::abs(centre(m.rect(from)).y - here.y) + later);
-    }
-    if (best >= 0) return best;
+  const auto chip_of = [&](int edge) {
+    return std::find_if(all.begin(), all.end(), [&](const GraphStop& s) { return s.chip >= 0 && m.chip_edge[at(s.chip)] == edge; });
+  };
+  const auto node_of = [&](int node) {
+    return std::find_if(all.begin(), all.end(), [&](const GraphStop& s) { return s.node == node; });
+  };
+  if (along_edges && here.chip >= 0) {
+    const int edge = m.chip_edge[at(here.chip)];
+    const auto end = node_of(forth ? m.to[at(edge)] : m.from[at(edge)]);
+    return end == all.end() ? std::nullopt : std::optional(*end);
   }
-  for (int k = 0; k < m.nodes(); ++k) {
-    const Point there = centre(m.rect(k));
-    const double dx = there.x - here.x, dy = there.y - here.y;
+  for (int e = 0; along_edges && e < m.edges(); ++e) {
+    if ((forth ? m.from : m.to)[at(e)] != here.node) continue;
+    const auto end = node_of((forth ? m.to : m.from)[at(e)]);
+    if (end == all.end()) continue;
+    const auto chip = chip_of(e);
+    const double later = m.next[at(e)] ? 1e6 : 0;  // that of another layer if there is no other
+    look(chip == all.end() ? *end : *chip, std::abs(end->at.y - here.at.y) + later);
+  }
+  if (best) return best;
+  for (const GraphStop& there : all) {
+    if ((there.node >= 0) != (here.node >= 0)) continue;
+    const double dx = there.at.x - here.at.x, dy = there.at.y - here.at.y;
     const double along = d == Direction::left ? -dx : d == Direction::right ? dx : d == Direction::up ? -dy : dy;
-    const double across = std::abs(d == Direction::left || d == Direction::right ? dy : dx);
-    if (along > 1 && across < 2 * along) look(k, along + 2 * across);
+    const double across = std::abs(along_edges ? dy : dx);
+    // Chips of one edge stand below each other, in their order.
+    if (here.chip >= 0 && m.chip_edge[at(here.chip)] == m.chip_edge[at(there.chip)]) {
+      const int down = there.chip - here.chip;
+      if ((d == Direction::down && down > 0) || (d == Direction::up && down < 0)) look(there, std::abs(down) * 1e-3);
+    } else if (along > 1 && across < 2 * along) {
+      look(there, along + 2 * across);
+    }
   }
   return best;
 }
@@ -185,7 +214,7 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
   view.hover = hit.node, view.hover_chip = hit.chip, view.hover_edge = hit.edge;
   if (in.double_click && hit.node >= 0) {
     view.press.reset();
-    view.focus = hit.node;
+    view.focus = hit.node, view.focus_chip = -1;
     activate(c, m, hit.node);
   }
   if (in.released) {
@@ -199,7 +228,7 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
       } else if (a.map.contains(*in.mouse)) {
         go_to(view, m, a, *in.mouse);
       } else if (hit.chip >= 0) {
-        c.commands.push_back(m.text(m.edge_command[at(m.chip_edge[at(hit.chip)])]));
+        choose(c, m, {.chip = hit.chip, .at = {}});
       } else if (hit.edge >= 0) {
         c.commands.push_back(m.text(m.edge_command[at(hit.edge)]));
       } else if (hit.node >= 0 && in.shift && view.focus >= 0) {
@@ -207,7 +236,7 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
       } else if (hit.node >= 0) {
         choose(c, m, hit.node);
       } else if (a.body.contains(*in.mouse)) {
-        view.focus = -1;
+        view.focus = view.focus_chip = -1;
         c.commands.push_back("select none");
       }
     }
@@ -215,15 +244,37 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
     view.dragging = false;
   }
   for (const Key key : in.keys) press_key(c, key, m, area);
+  if (view.focus_chip >= 0 && !chip_shown(m, view, view.focus_chip)) view.focus_chip = -1;
   keep_in_sight(view, m, a.body);
   return c;
 }
+
+namespace {
+
+// The chip that stands at the same place of the edge between the same nodes; -1: there is none.
+int same_chip(const GraphModel& before, const GraphModel& now, int chip) {
+  if (chip < 0) return -1;
+  const int edge = before.chip_edge[at(chip)];
+  int place = 0;
+  while (chip - place > 0 && before.chip_edge[at(chip - place - 1)] == edge) ++place;
+  const int from = now.find(before.text(before.id[at(before.from[at(edge)])]));
+  const int to = now.find(before.text(before.id[at(before.to[at(edge)])]));
+  for (int c = 0; c < now.chips(); ++c) {
+    const int of = now.chip_edge[at(c)];
+    if (now.from[at(of)] != from || now.to[at(of)] != to || now.text(now.edge_text[at(of)]) != before.text(before.edge_text[at(edge)])) continue;
+    return c + place < now.chips() && now.chip_edge[at(c + place)] == of ? c + place : -1;
+  }
+  return -1;
+}
+
+}  // namespace
 
 GraphView carry_over(const GraphView& before_view, const GraphModel& before, const GraphModel& now, const std::string& kept,
                      const Rect& area) {
   GraphView v = before_view;
   const auto again = [&](int node) { return node < 0 ? -1 : now.find(before.text(before.id[at(node)])); };
   v.focus = again(v.focus);
+  v.focus_chip = same_chip(before, now, v.focus_chip);
   v.hover = v.hover_chip = v.hover_edge = -1;
   v.marked.clear(), v.marked_edges.clear();
   const Rect body = areas(before, before_view, area).body;

@@ -188,6 +188,17 @@ GraphHit hit_test(const GraphModel& m, const GraphView& v, const Rect& area, Poi
   return out;
 }
 
+std::vector<GraphStop> stops(const GraphModel& m, const GraphView& v) {
+  std::vector<GraphStop> out;
+  for (int n = 0; n < m.nodes(); ++n) {
+    const Rect r = m.rect(n);
+    if (m.state_of(n) != NodeState::expanded) out.push_back({n, -1, {r.x + r.width / 2, r.y + r.height / 2}});
+  }
+  for (int c = 0; c < m.chips(); ++c)
+    if (chip_shown(m, v, c)) out.push_back({-1, c, middle(m, m.chip_edge[at(c)])});
+  return out;
+}
+
 GraphView fitted_to(GraphView v, const GraphModel& m, const Rect& area, const Rect& part) {
   const Rect body = areas(m, v, area).body;
   if (part.empty() || body.empty()) return v;

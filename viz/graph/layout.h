@@ -16,7 +16,7 @@ struct GraphView {
   bool forward = true, backward = true;  // which communication is shown
   bool update = true;                    // whether the homes and the update of parameters are
   int hover = -1, hover_chip = -1, hover_edge = -1;  // node, chip, edge
-  int focus = -1;                        // node that the keyboard is at
+  int focus = -1, focus_chip = -1;       // node, or chip, that the keyboard is at
   std::set<int> marked = {};             // nodes that are selected
   std::set<int> marked_edges = {};       // the same, of edges
   std::set<int> changed = {};            // nodes that differ from the base plan: a bar at the left edge
@@ -66,6 +66,14 @@ struct BarItem {
   bool strong = false;
 };
 std::vector<BarItem> bar_items(const GraphModel&, const GraphView&, const Rect& bar);
+
+// What the keyboard can be at: the nodes that are not expanded, and the chips that are shown. One of the two is -1.
+struct GraphStop {
+  int node = -1, chip = -1;
+  Point at;  // in the graph
+  bool operator==(const GraphStop& o) const { return node == o.node && chip == o.chip; }
+};
+std::vector<GraphStop> stops(const GraphModel&, const GraphView&);
 
 struct GraphHit {
   int node = -1, chip = -1, edge = -1;  // an edge only where no other node than an expanded one is

@@ -55,23 +55,8 @@ class GraphScene final : public Scene {
     if (loaded_) draw_graph(canvas, model_, seen(area), area, theme);
   }
 
-  std::vector<std::string> tooltip() const override {
-    std::vector<std::string> out;
-    const auto add = [&](const std::vector<std::int32_t>& column, Span32 span) {
-      for (std::int32_t k = span.begin; k < span.end; ++k) out.push_back(model_.text(column[static_cast<std::size_t>(k)]));
-    };
-    if (view_.hover_chip >= 0) {
-      const auto c = static_cast<std::size_t>(view_.hover_chip);
-      out.push_back(model_.text(model_.edge_text[static_cast<std::size_t>(model_.chip_edge[c])]));
-      add(model_.chip_fact, span_of(model_.chip_fact_end, view_.hover_chip));
-    } else if (view_.hover_edge >= 0) {
-      out.push_back(model_.text(model_.edge_text[static_cast<std::size_t>(view_.hover_edge)]));
-    } else if (view_.hover >= 0) {
-      out.push_back(model_.text(model_.id[static_cast<std::size_t>(view_.hover)]));
-      add(model_.fact, span_of(model_.fact_end, view_.hover));
-    }
-    return out;
-  }
+  std::vector<std::string> tooltip() const override { return about(view_.hover, view_.hover_chip, view_.hover_edge); }
+  std::vector<std::string> selected() const override { return about(view_.focus, view_.focus_chip, -1); }
 
   std::string view() const override {
     return nlohmann::json{{"x", view_.at.x},
@@ -113,6 +98,24 @@ class GraphScene final : public Scene {
   }
 
  private:
+  // Of a chip, an edge or a node; -1: of none.
+  std::vector<std::string> about(int node, int chip, int edge) const {
+    std::vector<std::string> out;
+    const auto add = [&](const std::vector<std::int32_t>& column, Span32 span) {
+      for (std::int32_t k = span.begin; k < span.end; ++k) out.push_back(model_.text(column[static_cast<std::size_t>(k)]));
+    };
+    if (chip >= 0) {
+      out.push_back(model_.text(model_.edge_text[static_cast<std::size_t>(model_.chip_edge[static_cast<std::size_t>(chip)])]));
+      add(model_.chip_fact, span_of(model_.chip_fact_end, chip));
+    } else if (edge >= 0) {
+      out.push_back(model_.text(model_.edge_text[static_cast<std::size_t>(edge)]));
+    } else if (node >= 0) {
+      out.push_back(model_.text(model_.id[static_cast<std::size_t>(node)]));
+      add(model_.fact, span_of(model_.fact_end, node));
+    }
+    return out;
+  }
+
   // At first the whole is seen, if it can be read so; else its beginning.
   GraphView seen(const Rect& area) const {
     if (!fit_) return view_;

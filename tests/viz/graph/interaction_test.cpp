@@ -67,18 +67,55 @@ TEST_CASE("a double click or Enter expands what is folded and folds what is expa
         std::vector<std::string>{"collapse \"layer\""});
 }
 
-TEST_CASE("arrows go along the edges") {
+TEST_CASE("arrows go along the edges, by way of what is communicated on them") {
   const GraphModel m = sample_graph();
   GraphView v = fitted({}, m, area);
-  std::vector<int> seen;
-  for (int k = 0; k < 5; ++k) {
-    v = apply(v, {.mouse = {}, .keys = {Key::right}}, m, area).view;
-    seen.push_back(v.focus);
+  std::vector<std::pair<int, int>> seen;  // node, chip
+  std::vector<std::string> commands;
+  for (int k = 0; k < 7; ++k) {
+    const GraphChange c = apply(v, {.mouse = {}, .keys = {Key::right}}, m, area);
+    v = c.view;
+    seen.emplace_back(v.focus, v.focus_chip);
+    commands.insert(commands.end(), c.commands.begin(), c.commands.end());
   }
-  CHECK(seen == std::vector<int>{0, 2, 3, 4, 4});
-  CHECK(neighbour(m, 4, Direction::left) == 3);
-  CHECK(neighbour(m, 3, Direction::left) == 2);
-  CHECK(neighbour(m, 0, Direction::up) == -1);
+  CHECK(seen == std::vector<std::pair<int, int>>{{0, -1}, {-1, 0}, {2, -1}, {-1, 1}, {3, -1}, {4, -1}, {4, -1}});
+  CHECK(commands.at(1) == "select tensor=\"t\"");
+  const auto from = [&](int node, int chip, Direction d) {
+    const std::optional<GraphStop> to = neighbour(m, v, {node, chip, {}}, d);
+    return to ? std::pair(to->node, to->chip) : std::pair(-1, -1);
+  };
+  CHECK(from(4, -1, Direction::left) == std::pair(3, -1));
+  CHECK(from(3, -1, Direction::left) == std::pair(-1, 1));
+  CHECK(from(-1, 1, Direction::left) == std::pair(2, -1));
+  v.backward = false;  // the chip of the gradient is not there
+  CHECK(from(0, -1, Direction::right) == std::pair(2, -1));
+}
+
+TEST_CASE("up and down go from chip to chip of one edge, and a chip that is hidden has no focus") {
+  GraphModel m = sample_graph();
+  m.add_chip(m.chip_edge.back(), {.title = "reduce_scatter", .about = "32 MiB", .gradient = true, .exposed = true});
+  GraphView v = fitted({}, m, area);
+  v.focus_chip = 1;
+  v = apply(v, {.mouse = {}, .keys = {Key::down}}, m, area).view;
+  CHECK(v.focus_chip == 2);
+  CHECK(carry_over(v, m, m, "", area).focus_chip == 2);
+  CHECK(carry_over(v, m, {}, "", area).focus_chip == -1);
+  v = apply(v, {.mouse = {}, .keys = {Key::up}}, m, area).view;
+  CHECK(v.focus_chip == 1);
+  v = apply(v, {.mouse = {}, .keys = {Key::w}}, m, area).view;
+  CHECK(v.focus_chip == -1);
+}
+
+TEST_CASE("what the keyboard is at is said in words") {
+  const std::unique_ptr<Scene> s = make_graph_scene();
+  REQUIRE(s->load(encode(sample_graph())));
+  CHECK(s->selected().empty());
+  s->apply({.mouse = {}, .keys = {Key::right}}, area);
+  CHECK(s->selected() == std::vector<std::string>{"embed", "a fact"});
+  s->apply({.mouse = {}, .keys = {Key::right}}, area);
+  CHECK(s->selected() == std::vector<std::string>{"a tensor", "hidden"});
+  s->apply({.mouse = {}, .keys = {Key::escape}}, area);
+  CHECK(s->selected().empty());
 }
 
 TEST_CASE("a path and neighbours are asked of the session") {
