@@ -19,7 +19,7 @@ constexpr CanvasKey timeline_keys[] = {
     {"wheel; Shift+wheel; Ctrl+wheel", "zoom; move; scroll the lanes"},
 };
 constexpr CanvasKey graph_keys[] = {
-    {"arrows", "the next node that way"},
+    {"arrows", "the next node that way, by way of what is communicated"},
     {"Enter, double click", "unfold the node, or fold it"},
     {"+ and -, wheel", "zoom in and out"},
     {"F; Home", "fit the node; everything"},
@@ -32,7 +32,7 @@ constexpr CanvasKey graph_keys[] = {
 constexpr CanvasKey tensor_keys[] = {
     {"Left, Right; Up, Down", "the next tile; the next layout"},
     {"PageUp, PageDown", "the next slice of the dimensions that are not drawn"},
-    {", and .", "the next index of the first free axis"},
+    {", and .; N", "the next index of the first free axis; an index by its number"},
     {"D", "two other dimensions"},
     {"F; Home", "the whole tensor or its blocks; the view as it was first"},
     {"Escape", "select no tile"},
