@@ -40,13 +40,15 @@ bool is_plain(const QKeyEvent& e) {
   return (e.modifiers() & ~(Qt::KeypadModifier | Qt::ShiftModifier)) == Qt::NoModifier && key_of(e.key());
 }
 
+QString said_of_all() { return CanvasWidget::tr("A picture; a table in the panels holds the same rows."); }
+
 }  // namespace
 
 CanvasWidget::CanvasWidget(const QString& id, const QString& title, std::string scene, viz::FontFiles fonts, QWidget* parent)
     : QWidget(parent), id_(id), kind_(std::move(scene)), host_(std::move(fonts)), scene_(viz::make_scene(kind_)) {
   setObjectName("canvas." + id);
   setAccessibleName(title);
-  setAccessibleDescription(tr("A picture; a table in the panels holds the same rows."));
+  setAccessibleDescription(said_of_all());
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
@@ -62,6 +64,7 @@ void CanvasWidget::show_picture(int document, const CanvasPicture& picture, cons
   if (document != document_) {
     if (document_ != 0) views_[document_] = scene_->view();
     scene_ = viz::make_scene(kind_);  // what it remembers is of the other document
+    setAccessibleDescription(said_of_all());
     if (const auto known = views_.find(document); known != views_.end()) scene_->set_view(known->second);
     document_ = document;
     load = picture.model != nullptr;
@@ -89,6 +92,7 @@ void CanvasWidget::apply(viz::Input input) {
   if (const std::vector<std::string> now = scene_->selected(); now != before && on_about) {
     QStringList facts;
     for (const std::string& fact : now) facts << QString::fromStdString(fact);
+    setAccessibleDescription(facts.empty() ? said_of_all() : facts.join(", "));
     on_about(facts);
   }
   for (const std::string& c : commands)
