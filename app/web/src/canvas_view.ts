@@ -29,6 +29,7 @@ export class CanvasView {
   private readonly said = h("p", { class: "said" });
   private readonly stale = h("p", { class: "stale", hidden: true });
   private readonly tip = h("div", { class: "tip", role: "tooltip", hidden: true });
+  private readonly about = h("div", { class: "unseen", role: "status" }); // what is chosen here, for screen readers
   private module: Module | null = null;
   private scene = 0;
   private model = ""; // that is drawn
@@ -64,7 +65,7 @@ export class CanvasView {
     });
     this.picture.addEventListener("wheel", (e) => this.onWheel(e), { passive: false });
     this.picture.addEventListener("contextrestored", () => this.drawSoon()); // the browser had lost the picture
-    this.element = h("div", { class: "canvas", "data-canvas": info.id }, this.picture, this.stale, this.said, this.tip);
+    this.element = h("div", { class: "canvas", "data-canvas": info.id }, this.picture, this.stale, this.said, this.tip, this.about);
     new ResizeObserver(() => this.drawSoon()).observe(this.element);
     this.watchRatio();
   }
@@ -185,6 +186,8 @@ export class CanvasView {
     const box = this.picture.getBoundingClientRect();
     for (const line of lines.split("\n")) if (line) this.host.run(line, box.x + x, box.y + y);
     this.showTip(x, y, buttons);
+    const about = m.UTF8ToString(m._scene_selected(this.scene));
+    if (this.about.textContent !== about) this.about.textContent = about;
     this.keepView();
     this.drawSoon();
     this.spent += performance.now() - begin;

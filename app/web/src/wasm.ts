@@ -17,6 +17,7 @@ export interface Module {
   _scene_image_width(): number;
   _scene_image_height(): number;
   _scene_tooltip(scene: number): number;
+  _scene_selected(scene: number): number;
   _scene_view(scene: number): number;
   _scene_set_view(scene: number, json: number): void;
   _scene_moves(scene: number, x: number, y: number): number;

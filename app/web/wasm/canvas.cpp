@@ -177,6 +177,7 @@ int scene_image_width() { return image() ? image()->width : 0; }
 int scene_image_height() { return image() ? image()->height : 0; }
 
 const char* scene_tooltip(int id) { return given(lines(scenes().at(id).scene->tooltip())); }
+const char* scene_selected(int id) { return given(lines(scenes().at(id).scene->selected())); }
 const char* scene_view(int id) { return given(scenes().at(id).scene->view()); }
 void scene_set_view(int id, const char* json) { scenes().at(id).scene->set_view(json); }
 
