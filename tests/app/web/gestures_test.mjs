@@ -188,6 +188,23 @@ await test("a cell is changed and a column is sorted by the keyboard", [model], 
   await grid.locator('[aria-sort="descending"]').waitFor();
 });
 
+await test("a row that is selected elsewhere is shown, whatever it is in", [model], async (person) => {
+  const me = await person();
+  await me.write(plan);
+  await me.sees("verdict", "equivalent");
+  const tree = me.page.getByRole("treegrid", { name: "Model" });
+  await tree.focus();
+  await me.page.keyboard.press("Home");
+  await me.page.keyboard.press("ArrowLeft"); // what is in the first row is not seen
+  const rows = tree.locator(".row[data-row]", { hasText: "c_fc" });
+  assert.equal(await rows.count(), 0);
+  await me.run('select operators="transformer.h[3].mlp.c_fc"');
+  const row = rows.and(me.page.locator('[aria-selected="true"]'));
+  await row.waitFor();
+  const [inside, around] = [await row.boundingBox(), await tree.boundingBox()];
+  assert.ok(inside.y >= around.y && inside.y + inside.height <= around.y + around.height, JSON.stringify({ inside, around }));
+});
+
 await test("back undoes the first step, a zoom, and sizes", [model], async (person) => {
   const me = await person();
   await me.write(plan);

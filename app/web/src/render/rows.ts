@@ -62,6 +62,15 @@ export function shownRows(p: Panel, filter: string, by: Sorting | null, open: Se
   return out;
 }
 
+// The rows that a row is in, from the innermost on.
+export function parentsOf(p: Panel, id: string): string[] {
+  const rows = new Map((p.rows ?? []).map((r) => [r.id, r]));
+  const out: string[] = [];
+  for (let r = rows.get(id); r?.parent && rows.has(r.parent) && !out.includes(r.parent); r = rows.get(r.parent))
+    out.push(r.parent);
+  return out;
+}
+
 export function asText(p: Panel, rows: Row[]): string {
   const columns = (p.columns ?? []).map((c, i) => ({ c, i })).filter(({ c }) => !c.quiet);
   const lines = [columns.map(({ c }) => c.title), ...rows.map((r) => columns.map(({ i }) => r.cells[i]?.text ?? ""))];

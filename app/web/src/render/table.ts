@@ -6,7 +6,7 @@ import type { Cell, Column, Panel, Row } from "../types";
 import type { Body } from "./body";
 import { signOf } from "./chips";
 import { quoted } from "./form";
-import { asText, shownRows, type ShownRow, type Sorting } from "./rows";
+import { asText, parentsOf, shownRows, type ShownRow, type Sorting } from "./rows";
 
 const rowHeight = 22;
 const rowsForAFilter = 12;
@@ -38,6 +38,7 @@ export class Table implements Body {
   private current = "";
   private sessionSelected = "";
   private wrapped = false;
+  private wanted = ""; // a row that is to be seen as soon as the table is
 
   constructor(
     title: string,
@@ -64,7 +65,7 @@ export class Table implements Body {
     );
     this.filter.addEventListener("input", () => this.arrange());
     this.element = h("div", { class: "table" }, this.filter, this.grid);
-    new ResizeObserver(() => this.draw()).observe(this.grid);
+    new ResizeObserver(() => (this.wanted ? this.goTo(this.wanted) : this.draw())).observe(this.grid);
   }
 
   focus(): void {
@@ -86,8 +87,34 @@ export class Table implements Body {
       this.sessionSelected = selected.join("\n");
       this.selected = new Set(selected);
       this.current = selected[0] ?? this.current;
+      this.wanted = selected[0] ?? "";
     }
     this.arrange();
+    if (this.wanted) this.goTo(this.wanted);
+  }
+
+  // Opens what the row is in, and scrolls to it.
+  private goTo(id: string): void {
+    if (!this.panel || this.grid.clientHeight === 0) return; // nobody sees it yet
+    this.wanted = "";
+    const open = this.openRows();
+    const closed = parentsOf(this.panel, id).filter((p) => !open.has(p));
+    if (closed.length > 0) {
+      this.open = new Set([...open, ...closed]);
+      this.arrange();
+    }
+    const at = this.rows.findIndex((r) => r.row.id === id);
+    if (at >= 0) this.see(at);
+  }
+
+  private openRows(): Set<string> {
+    return this.open ?? new Set(this.rows.filter((r) => r.open).map((r) => r.row.id));
+  }
+
+  private see(at: number): void {
+    this.reveal(at);
+    this.draw();
+    if (this.wrapped) this.space.children[at]?.scrollIntoView({ block: "nearest" });
   }
 
   private arrange(): void {
@@ -317,7 +344,7 @@ export class Table implements Body {
   }
 
   private toggle(shown: ShownRow): void {
-    this.open ??= new Set(this.rows.filter((r) => r.open).map((r) => r.row.id));
+    this.open = this.openRows();
     if (!this.open.delete(shown.row.id)) this.open.add(shown.row.id);
     this.arrange();
   }
@@ -333,9 +360,7 @@ export class Table implements Body {
     else if (add && this.selected.has(row.id)) this.selected.delete(row.id);
     else this.selected.add(row.id);
     this.current = row.id;
-    this.reveal(i);
-    this.draw();
-    if (this.wrapped) this.space.children[i]?.scrollIntoView({ block: "nearest" });
+    this.see(i);
   }
 
   private reveal(i: number): void {
