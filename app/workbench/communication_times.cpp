@@ -119,8 +119,6 @@ class Times {
       begins = false;
     }
     CommunicationTime& time = out_.of[{c, segment, instruction}];
-    time.whole_first_us = time.whole_us == 0 ? us(b.start) : std::min(time.whole_first_us, us(b.start));
-    time.whole_last_us = std::max(time.whole_last_us, us(b.end));
     time.whole_us += us(b.end - b.start);
     if (b.end <= only_.from || b.start >= only_.to) return;
     const bool first = time.busy_us == 0;

@@ -22,7 +22,6 @@ struct CommunicationTime {
   double busy_us = 0, exposed_us = 0;  // of all runs of one device in a step
   double whole_us = 0;                 // busy_us without regard to a window
   double first_us = 0, last_us = 0;    // when the first one begins, and the last one ends
-  double whole_first_us = 0, whole_last_us = 0;  // the same without regard to a window
 };
 
 struct CommunicationTimes {

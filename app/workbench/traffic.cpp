@@ -54,6 +54,7 @@ struct Share {
   double busy_us = 0, exposed_us = 0, first_us = 0, last_us = 0;
   bool timed = false;
   std::set<TensorId> tensors;
+  std::vector<double> bursts = {};  // by interval, of one device
 };
 
 // Runs of a step in one device class.
@@ -132,7 +133,6 @@ class Counter {
     for (const Loop& loop : at(p_.classes, c).loops)
       for (const SlotStep& slot : loop.body) at(runs, slot.segment) += loop.count;
     const std::size_t first = shares_.size();
-    std::map<int, std::vector<double>> load;  // by level: bytes in each interval
     for (SegmentId s = 0; s < static_cast<SegmentId>(p_.segments.size()); ++s)
       for (const Step& step : at(steps_.segments, s).steps) {
         const std::int64_t n = step.traffic < 0 ? 0 : runs_of(step, at(runs, s));
@@ -140,12 +140,11 @@ class Counter {
         const Segment& segment = at(p_.segments, s);
         const double part =
             share_of(c, segment.place, at(segment.instructions, step.instruction), at(steps_.traffic, step.traffic));
-        if (part > 0) add(share(c, s, step, first), s, step, n, part, load);
+        if (part > 0) add(share(c, s, step, first), s, step, n, part);
       }
-    for (auto& [level, bytes] : load) spread(level, bytes);
   }
 
-  Share& share(int c, SegmentId s, const Step& step, std::size_t first) {
+  std::size_t share(int c, SegmentId s, const Step& step, std::size_t first) {
     const Segment& segment = at(p_.segments, s);
     const Instruction& i = at(segment.instructions, step.instruction);
     const Traffic& t = at(steps_.traffic, step.traffic);
@@ -159,24 +158,19 @@ class Counter {
           o.size == wanted.size;
     };
     const auto found = std::find_if(shares_.begin() + static_cast<std::ptrdiff_t>(first), shares_.end(), same);
-    if (found != shares_.end()) return *found;
+    if (found != shares_.end()) return static_cast<std::size_t>(found - shares_.begin());
     shares_.push_back(std::move(wanted));
-    return shares_.back();
+    return shares_.size() - 1;
   }
 
-  void add(Share& share, SegmentId s, const Step& step, std::int64_t n, double part,
-           std::map<int, std::vector<double>>& load) {
+  void add(std::size_t number, SegmentId s, const Step& step, std::int64_t n, double part) {
+    Share& share = shares_[number];
     const Traffic& t = at(steps_.traffic, step.traffic);
     const Instruction& i = at(at(p_.segments, s).instructions, step.instruction);
     const CommunicationTime* time = times_.find(share.device_class, s, step.instruction);
     const std::vector<double> over = over_levels(t, part);
-    for (std::size_t l = 0; l < over.size(); ++l) {
-      if (over[l] == 0) continue;
-      if (time && !times_.detailed)
-        put(load[static_cast<int>(l)], time->whole_first_us, time->whole_last_us, static_cast<double>(n) * over[l]);
-      else if (time)
-        weights_[{s, step.instruction}].emplace_back(static_cast<int>(l), over[l]);
-    }
+    sendings_[{share.device_class, s, times_.detailed ? step.instruction : -1, stream_of(step)}].push_back(
+        {number, static_cast<double>(n) * part * t.sent, static_cast<double>(n), over});
     double in_range = 1;  // of the bytes
     std::int64_t count = n;
     if (brush_.time_us) {
@@ -226,12 +220,13 @@ class Counter {
   void put(std::vector<double>& bytes, double from, double to, double sent) const {
     bytes.resize(intervals, 0);
     const double width = out_.duration_us / static_cast<double>(intervals);
-    if (!(to > from) || !(width > 0)) return;
+    if (!(width > 0)) return;
     const auto last = std::min(intervals - 1, static_cast<std::size_t>(to / width));
     for (std::size_t k =
         std::min(intervals - 1, static_cast<std::size_t>(std::max(0.0, from) / width)); k <= last; ++k) {
       const double begin = static_cast<double>(k) * width;
-      bytes[k] += sent * std::max(0.0, std::min(to, begin + width) - std::max(from, begin)) / (to - from);
+      const double share = std::max(0.0, std::min(to, begin + width) - std::max(from, begin)) / (to - from);
+      bytes[k] += to > from ? sent * share : sent;
     }
   }
 
@@ -247,17 +242,32 @@ class Counter {
     found->sent = std::max(found->sent, std::accumulate(bytes.begin(), bytes.end(), 0.0));
   }
 
-  // Where single messages are recorded.
-  void spread_messages() {
-    for (std::size_t c = 0; times_.detailed && c < s_.classes.size(); ++c) {
-      std::map<int, std::vector<double>> load;
-      for (const InstructionBlock& b : s_.classes[c].communication) {
-        const auto known = weights_.find({at(s_.classes[c].slots, b.slot).segment, b.instruction});
-        if (known == weights_.end()) continue;
-        for (const auto& [level, sent] : known->second)
-          put(load[level], static_cast<double>(b.start) / 1000, static_cast<double>(b.end) / 1000, sent);
+  static Stream stream_of(const Step& step) {
+    return step.kind == StepKind::send ? Stream::transfer : step.network ? Stream::network : Stream::collective;
+  }
+
+  // What a class sends is divided equally over the blocks in which it does so.
+  void spread_over_time() {
+    for (int c = 0; c < static_cast<int>(s_.classes.size()); ++c) {
+      const ClassTimeline& t = at(s_.classes, c);
+      std::map<Sendings::key_type, std::vector<const InstructionBlock*>> blocks;
+      for (const InstructionBlock& b : t.communication)
+        blocks[{c, at(t.slots, b.slot).segment, times_.detailed ? b.instruction : -1, b.stream}].push_back(&b);
+      std::map<int, std::vector<double>> load;  // by level: bytes in each interval
+      for (const auto& [key, within] : blocks) {
+        const auto known = sendings_.find(key);
+        if (known == sendings_.end()) continue;
+        const double each = 1 / static_cast<double>(within.size());
+        for (const InstructionBlock* b : within) {
+          const double from = static_cast<double>(b->start) / 1000, to = static_cast<double>(b->end) / 1000;
+          for (const SentOverTime& s : known->second) {
+            put(shares_[s.share].bursts, from, to, each * s.sent);
+            for (std::size_t l = 0; l < s.by_level.size(); ++l)
+              if (s.by_level[l] > 0) put(load[static_cast<int>(l)], from, to, each * s.runs * s.by_level[l]);
+          }
+        }
       }
-      for (auto& [level, bytes] : load) spread(level, bytes);
+      for (const auto& [level, bytes] : load) spread(level, bytes);
     }
     std::sort(out_.links.begin(), out_.links.end(),
         [](const LinkLoad& a, const LinkLoad& b) { return a.level < b.level; });
@@ -271,7 +281,7 @@ class Counter {
 
   // Shares of several classes that are alike become one communicator.
   void join() {
-    spread_messages();
+    spread_over_time();
     std::erase_if(shares_, [](const Share& s) { return s.count == 0; });
     std::stable_sort(shares_.begin(), shares_.end(), [](const Share& a, const Share& b) { return a.bytes > b.bytes; });
     std::vector<std::vector<const Share*>> members;
@@ -317,7 +327,10 @@ class Counter {
       const DeviceClass& c = at(p_.classes, s->device_class);
       out.classes.push_back(c.name);
       out.parts.push_back({s->name, s->device_class, {s->tensors.begin(), s->tensors.end()}});
-      for (const int d : devices(p_, c)) all.push_back(d);
+      const std::vector<int> own = devices(p_, c);
+      all.insert(all.end(), own.begin(), own.end());
+      out.bursts.resize(intervals, 0);
+      for (std::size_t k = 0; k < s->bursts.size(); ++k) out.bursts[k] += s->bursts[k] * static_cast<double>(own.size());
       out.busy_us = std::max(out.busy_us, s->busy_us);
       out.exposed_us = std::max(out.exposed_us, s->exposed_us);
       if (!s->timed) continue;
@@ -424,7 +437,14 @@ class Counter {
   CommunicationTimes times_;
   std::vector<int> row_of_;
   std::vector<Share> shares_;
-  std::map<std::pair<SegmentId, int>, std::vector<std::pair<int, double>>> weights_;  // levels and bytes of an instruction
+  // What an instruction of a class sends in a step, in how many runs, and of one run by level.
+  struct SentOverTime {
+    std::size_t share = 0;
+    double sent = 0, runs = 0;
+    std::vector<double> by_level;
+  };
+  using Sendings = std::map<std::tuple<int, SegmentId, int, Stream>, std::vector<SentOverTime>>;
+  Sendings sendings_;
   std::map<std::tuple<int, int, int>, TrafficCell> cells_;
   std::map<std::tuple<std::vector<std::int64_t>, std::vector<std::vector<ClassId>>, Layout, Layout>,
       std::vector<PointToPoint>> messages_;
@@ -533,7 +553,7 @@ std::string traffic_json(const TrafficFacts& t) {
         {"groups", c.groups}, {"members", c.members},
                              {"level", c.level_name}, {"count", c.count}, {"bytes", c.bytes}, {"sent_bytes", c.sent},
                              {"messages", messages}, {"busy_us", c.busy_us}, {"first_us", c.first_us},
-                                 {"last_us", c.last_us}});
+                                 {"last_us", c.last_us}, {"bursts", c.bursts}});
   }
   for (const TrafficCell& c : t.cells)
     cells.push_back({{"from", t.rows[static_cast<std::size_t>(c.from)]},

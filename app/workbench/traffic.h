@@ -28,7 +28,7 @@ namespace planscope {
 //
 // Of a time range, a message counts with the share of its bytes that the share of its time in that range is, and as one
 // message wherever some of it is (disjoint ranges sum to the whole, in bytes). Of tensors, it counts with their share
-// of its bytes. Links over time are of the whole step, whatever the range.
+// of its bytes. Links and bursts over time are of the whole step, whatever the range.
 struct TrafficBrush {
   std::optional<std::pair<double, double>> time_us = {};  // since the beginning of the step
   std::set<std::string> kinds = {};                       // `all_reduce`, …
@@ -77,6 +77,9 @@ struct Communicator {
   std::vector<double> by_level;  // of `sent`, what goes over each level, as Cluster::levels
   double busy_us = 0, exposed_us = 0;  // of the class whose links are busy longest; exposed: -1 where it is not known
   double first_us = 0, last_us = 0;
+  // By interval, as those of LinkLoad: bytes that all its devices together send. They sum to what they send in the step; where
+  // single messages are not recorded, those of a slot are spread over the time in which it communicates.
+  std::vector<double> bursts;
 };
 
 bool goes_over(const Communicator&, int level);

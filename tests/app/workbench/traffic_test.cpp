@@ -50,6 +50,21 @@ void check_sums(const Evaluation& e, const Cluster& cluster) {
     const double interval_s = t.duration_us * 1e-6 / static_cast<double>(l.bytes.size());
     for (const double b : l.bytes) CHECK(b <= l.bandwidth * interval_s * (1 + 1e-6));
   }
+  // Over it goes what the device that sends most sends, and the bursts of all communicators are what all devices send.
+  for (const LinkLoad& l : t.links) {
+    double most = 0;
+    for (const ClassTimeline& c : e.simulation.classes) {
+      double own = 0;
+      for (const Traffic& s : c.traffic)
+        if (static_cast<std::size_t>(l.level) < s.by_level.size()) own += s.by_level[static_cast<std::size_t>(l.level)];
+      most = std::max(most, own);
+    }
+    CHECK(l.sent == Approx(most));
+  }
+  double bursts = 0;
+  for (const Communicator& c : t.communicators)
+    for (const double b : c.bursts) bursts += b;
+  CHECK(bursts == Approx(sent));
 }
 
 }  // namespace
@@ -237,6 +252,30 @@ TEST_CASE("a communicator names the devices of each of its groups") {
   }
   CHECK(groups["tensor"] == std::vector<std::string>{"0–1", "2–3"});
   CHECK(groups["data"] == std::vector<std::string>{"0, 2", "1, 3"});
+}
+
+TEST_CASE("stages send in bursts, a micro-batch after the other") {
+  const Evaluated s("llama_tiny",
+                    "devices 2 as pipe=2\naxis mb=4\nlet S = cut model.layers[*] into 2\ntrans * batch by mb\n"
+                    "assign S[i] to pipe=i\nuse 1f1b(S)\n",
+                    "dgx-a100");
+  const TrafficFacts t = traffic(s.evaluation, s.cluster, {.kinds = {"send"}});
+  REQUIRE(!t.communicators.empty());
+  int in_several = 0;
+  const double interval = t.duration_us / static_cast<double>(t.communicators[0].bursts.size());
+  for (const Communicator& c : t.communicators) {
+    std::size_t bursts = 0;
+    for (std::size_t k = 0; k < c.bursts.size(); ++k) {
+      if (c.bursts[k] <= 0) continue;
+      bursts += k == 0 || c.bursts[k - 1] <= 0 ? 1 : 0;
+      CHECK(static_cast<double>(k + 1) * interval >= c.first_us);
+      CHECK(static_cast<double>(k) * interval <= c.last_us);
+    }
+    if (c.count > 1) ++in_several;
+    if (c.count > 1) CHECK(bursts > 1);
+    CHECK(bursts <= static_cast<std::size_t>(c.count * std::ssize(c.parts)));
+  }
+  CHECK(in_several > 0);
 }
 
 TEST_CASE("no device sends to another one for longer than the step lasts") {
