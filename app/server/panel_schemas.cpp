@@ -77,7 +77,11 @@ Json parts() {
                                                        {"text", text("a line that is proposed")},
                                                        {"command", text("that puts it there")}});
   const Json point = {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", 2}, {"maxItems", 2}};
-  out["series"] = object({"name", "points"}, {{"name", text()}, {"unit", unit()}, {"points", list(point)}});
+  out["series"] = object({"name", "points", "said"}, {{"name", text()},
+                                                      {"unit", unit()},
+                                                      {"along", with_about(unit(), "of the first number of each point")},
+                                                      {"said", text("what it comes to, in words")},
+                                                      {"points", list(point)}});
   return out;
 }
 

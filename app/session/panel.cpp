@@ -191,6 +191,11 @@ std::string table_text(const Panel& p) {
 
 }  // namespace
 
+std::string said(const Series& s) {
+  if (!s.said.empty()) return s.name + ": " + s.said;
+  return s.points.empty() ? s.name : s.name + ": " + cell(s.points.back().second, s.unit).text;
+}
+
 std::string to_text(const Panel& p) {
   std::string out;
   for (const Fact& f : p.facts)
@@ -202,8 +207,8 @@ std::string to_text(const Panel& p) {
   for (const Mark& m : p.marks) out += "line " + std::to_string(m.line) + ": " + m.text + "\n";
   for (const Ghost& g : p.ghosts)
     out += "proposed behind line " + std::to_string(g.after) + ": " + g.text + " (" + g.command + ")\n";
-  for (const Series& s : p.series)  // what it came to
-    if (!s.points.empty()) out += s.name + ": " + cell(s.points.back().second, s.unit).text + "\n";
+  for (const Series& s : p.series)
+    if (!s.points.empty()) out += said(s) + "\n";
   if (out.empty()) out = p.empty + "\n";
   if (!p.current) out += "not current: " + p.reason + "\n";
   return out;

@@ -111,6 +111,8 @@ struct Series {
   std::string name;
   Unit unit = Unit::none;
   std::vector<std::pair<double, double>> points = {};
+  Unit along = Unit::none;  // of the first number of each point
+  std::string said = {};    // what it comes to, in words; empty: its last value
   bool operator==(const Series&) const = default;
 };
 
@@ -135,6 +137,7 @@ struct Panel {
   bool operator==(const Panel&) const = default;
 };
 
+std::string said(const Series&);  // `best step: 4.1 ms`
 Json to_json(const Panel&);
 std::string to_text(const Panel&);
 

@@ -74,8 +74,9 @@ Json json_of(const LineNote& n) { return {{"line", n.line}, {"text", n.text}}; }
 Json json_of(const Ghost& g) { return {{"after", g.after}, {"text", g.text}, {"command", g.command}}; }
 
 Json json_of(const Series& s) {
-  Json out = {{"name", s.name}, {"points", s.points}};
+  Json out = {{"name", s.name}, {"points", s.points}, {"said", said(s)}};
   add(out, s.unit);
+  if (s.along != Unit::none) out["along"] = to_string(s.along);
   return out;
 }
 
