@@ -62,14 +62,15 @@ export class Chart implements Body {
     const x = (v: number) => box.x + ((v - left) / (right - left)) * box.w;
     const y = (v: number) => box.y + box.h - ((v - low) / (high - low)) * box.h;
     const unit = series[0]?.unit;
+    const along = series[0]?.along;
     const picture = svg(
       "svg",
       { width, height },
       svg("rect", { x: box.x, y: box.y, width: box.w, height: box.h, class: "frame" }),
       svg("text", { x: box.x - 6, y: box.y + 4, "text-anchor": "end" }, shown(high, unit)),
       svg("text", { x: box.x - 6, y: box.y + box.h + 4, "text-anchor": "end" }, shown(low, unit)),
-      svg("text", { x: box.x, y: height - 8 }, String(Number(left.toPrecision(4)))),
-      svg("text", { x: box.x + box.w, y: height - 8, "text-anchor": "end" }, String(Number(right.toPrecision(4)))),
+      svg("text", { x: box.x, y: height - 8 }, shown(left, along)),
+      svg("text", { x: box.x + box.w, y: height - 8, "text-anchor": "end" }, shown(right, along)),
     );
     let legend = box.x;
     series.forEach((s, i) => {
@@ -82,8 +83,8 @@ export class Chart implements Body {
       legend += 44 + 7 * s.name.length;
     });
     this.element.append(picture);
-    const last = series.map((s) => `${s.name} ${shown(s.points.at(-1)?.[1] ?? 0, s.unit)}`).join(", ");
-    this.element.title = last;
-    this.element.setAttribute("aria-description", last);
+    const said = series.map((s) => s.said).join(", ");
+    this.element.title = said;
+    this.element.setAttribute("aria-description", said);
   }
 }
