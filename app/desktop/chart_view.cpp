@@ -19,7 +19,7 @@ void ChartView::set_panel(std::shared_ptr<const session::Panel> panel) {
   panel_ = std::move(panel);
   QStringList said;
   for (const session::Series& s : panel_->series)
-    if (!s.points.empty()) said << QString::fromStdString(s.name) + ' ' + shown(s.points.back().second, s.unit);
+    if (!s.points.empty()) said << QString::fromStdString(session::said(s));
   setAccessibleDescription(said.join(", "));
   setToolTip(said.join('\n'));
   update();
@@ -47,7 +47,10 @@ void ChartView::paintEvent(QPaintEvent*) {
   if (right <= left) right = left + 1;
   if (low > 0 && low > high / 2) low = high - 2 * (high - low);
   if (high <= low) high = low + 1;
-  const session::Unit unit = panel_->series.front().unit;
+  const session::Unit unit = panel_->series.front().unit, along = panel_->series.front().along;
+  const auto along_it = [&](double x) {
+    return along == session::Unit::none ? QString::number(x) : shown(x, along);
+  };
   const QFontMetrics metrics(font());
   const int margin =
       qMax(metrics.horizontalAdvance(shown(high, unit)), metrics.horizontalAdvance(shown(low, unit))) + 10;
@@ -58,9 +61,9 @@ void ChartView::paintEvent(QPaintEvent*) {
   p.drawText(QRectF(0, area.top() - 8, margin - 6, 16), int(Qt::AlignRight | Qt::AlignVCenter), shown(high, unit));
   p.drawText(QRectF(0, area.bottom() - 8, margin - 6, 16), int(Qt::AlignRight | Qt::AlignVCenter), shown(low, unit));
   p.drawText(QRectF(area.left(), area.bottom() + 2, area.width(), metrics.height()), int(Qt::AlignLeft),
-             QString::number(left));
+             along_it(left));
   p.drawText(QRectF(area.left(), area.bottom() + 2, area.width(), metrics.height()), int(Qt::AlignRight),
-             QString::number(right));
+             along_it(right));
   p.setRenderHint(QPainter::Antialiasing);
   const auto at = [&](const std::pair<double, double>& point) {
     return QPointF(area.left() + (point.first - left) / (right - left) * area.width(),
