@@ -9,7 +9,7 @@ namespace planscope::session {
 std::span<const PanelInfo> panels() {
   static const std::vector<PanelInfo> all = {
       {"chips", "Figures", chips_panel},
-      {"script", "Plan script", script_panel},
+      {"script", "Plan script", script_panel, nullptr, "View", "Ctrl+1"},
       {"problems", "Problems", problems_panel},
       {"modules", "Model", modules_panel},
       {"graph", "Nodes", graph_panel},
@@ -30,6 +30,7 @@ std::span<const PanelInfo> panels() {
       {"tiles", "Tiles", tiles_panel},
       {"traffic", "Communicators", traffic_panel},
       {"cells", "Cells", cells_panel, all_cells_panel},
+      {"bursts", "Bursts", bursts_panel},
       {"views", "Views", views_panel},
       {"planner", "Planner", planner_panel},
       {"search", "Search", search_panel},
@@ -52,7 +53,7 @@ std::span<const PanelInfo> panels() {
       {"jobs", "Jobs", jobs_panel},
       {"commands", "Commands", commands_panel},
       {"preferences", "Preferences", preferences_panel},
-      {"reference", "Plan language", reference_panel},
+      {"reference", "Plan language", reference_panel, nullptr, "Help", "Shift+F1"},
       {"tour", "Guided tour", tour_panel},
   };
   return all;

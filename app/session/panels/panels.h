@@ -17,6 +17,8 @@ struct PanelInfo {
   const char* title;
   Panel (*make)(const State&);
   Panel (*whole)(const State&) = nullptr;  // with every row, for files, where `make` lists the first ones alone
+  const char* menu = "View";  // in which surfaces say how one gets there
+  const char* keys = "";      // that go there
 };
 std::span<const PanelInfo> panels();
 // Errors: there is no such panel (with the nearest).
@@ -28,6 +30,7 @@ std::string words_of(std::string name);  // of a kind, as people read it: `warm-
 Panel alive_panel(const State&);
 Panel area_panel(const State&);
 Panel blocks_panel(const State&);
+Panel bursts_panel(const State&);
 Panel all_blocks_panel(const State&);
 Panel beside_panel(const State&);
 Panel chips_panel(const State&);
