@@ -91,7 +91,7 @@ Json panel_paths() {
       parameter("full", "query", "with it: the whole panel, as renderers need it; without: the values",
                 {{"type", "boolean"}}),
       parameter("wait", "query", "seconds, at most 600, to wait until nothing runs any more", {{"type", "number"}})};
-  const Json info = {{"type", "object"}, {"required", {"id", "title", "side", "group", "shown"}}};
+  const Json info = {{"type", "object"}, {"required", {"id", "title", "side", "group", "shown", "menu", "keys"}}};
   return {{"/api/panels",
            {{"get", operation("The panels that there are",
                               tagged({{"200", json_answer("their ids and titles, and where they have their place", array_in("panels", info))}}))}}},
@@ -158,7 +158,7 @@ Json command_paths() {
                               Json::array({parameter("line", "query", "of a session script, that selects it",
                                                      {{"type", "string"}})}))}}},
           {"/api/choices",
-           {{"get", operation("What an argument can be; empty: anything of its kind",
+           {{"get", operation("What an argument can be; empty: anything of its kind. And what it is `now`; empty: nothing",
                               tagged({{"200", json_answer("the choices", array_in("choices", choice))}}),
                               Json::array({parameter("command", "query", "its id", {{"type", "string"}}),
                                            parameter("argument", "query", "its name", {{"type", "string"}})}))}}}};

@@ -35,7 +35,7 @@ Answer panel_list() {
     for (const session::PanelInfo& p : session::panels())
       if (place.panel == p.id)
         all.push_back({{"id", p.id}, {"title", p.title}, {"side", to_string(place.side)}, {"group", place.group},
-                       {"shown", place.shown}});
+                       {"shown", place.shown}, {"menu", p.menu}, {"keys", p.keys}});
   return answer_of(200, {{"panels", std::move(all)}});
 }
 

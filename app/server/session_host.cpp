@@ -215,7 +215,9 @@ Made SessionHost::choices(const std::string& command, const std::string& argumen
   Json out = Json::array();
   for (const session::Choice& c : session::choices(session_.state(), command, argument))
     out.push_back({{"value", c.value}, {"about", c.about}});
-  return {json_body({{"choices", std::move(out)}}), now};
+  const Result<session::Invocation> begun = session::parse_begun(command);
+  const std::string value = begun.ok() ? session::value_now(session_.state(), *begun, argument) : "";
+  return {json_body({{"choices", std::move(out)}, {"now", value}}), now};
 }
 
 Made SessionHost::offers(const std::string& line) {
