@@ -111,8 +111,7 @@ std::vector<WindowCommand> MainWindow::window_commands() {
   for (const session::PanelInfo& info : session::panels()) {
     const auto pane = panes_.find(info.id);
     if (pane == panes_.end()) continue;
-    const bool script = pane->first == "script";
-    out.push_back({"view." + pane->first, "View", tr("Go to %1").arg(info.title), script ? "Ctrl+1" : "",
+    out.push_back({"view." + pane->first, info.menu, tr("Go to %1").arg(info.title), info.keys,
                    tr("Shows the panel and goes into it"), [p = pane->second] {
                      p.dock->show(), p.dock->raise(), p.view->focus_target()->setFocus(Qt::ShortcutFocusReason);
                    }});
@@ -132,8 +131,6 @@ std::vector<WindowCommand> MainWindow::window_commands() {
       {"view.locate", "View", tr("Go to…"), "Ctrl+K",
        tr("Finds modules, lines, documents, versions and plans by their names"), [this] { show_locator(); },
        [this] { return no_document(); }},
-      {"help.reference", "Help", tr("Plan language"), "Shift+F1", tr("Every statement with an example, to be searched"),
-       [this] { actions_->find("view.reference")->trigger(); }},
       {"help.sheet", "Help", tr("Commands and shortcuts"), "F1; ?", tr("The list of everything that can be done"),
        [this] { show_sheet(); }},
       {"help.about", "Help", tr("About planscope"), "", tr("Version"),
