@@ -131,10 +131,10 @@ export const api = {
   },
   choices: async (command: string, argument: string) =>
     (
-      await get<{ choices: { value: string; about: string }[] }>(
+      await get<{ choices: { value: string; about: string }[]; now: string }>(
         `api/choices?command=${encodeURIComponent(command)}&argument=${encodeURIComponent(argument)}`,
       )
-    ).value.choices,
+    ).value,
   targets: async () =>
     (await get<{ targets: { title: string; about: string; command: string }[] }>("api/targets")).value.targets,
   complete: (text: string, cursor: number) => post<Completions>("api/completions", { text, cursor }),

@@ -33,6 +33,7 @@ export class App {
   );
   readonly menus = new Menus(() => this.commands.all());
   readonly panels = new Map<string, PanelView>();
+  panelInfos: PanelInfo[] = []; // of these panels
   private above = ""; // the panel whose figures are always seen
   readonly canvases = new Map<string, CanvasView>();
   readonly docks = new Map<string, Dock>();
@@ -65,6 +66,7 @@ export class App {
     const narrow = innerWidth < 1300;
     for (const [name, label] of Object.entries(docks)) this.docks.set(name, new Dock(name, label, this.view));
     this.addCentre(canvases);
+    this.panelInfos = panels.filter((p) => p.side !== "top");
     this.above = panels.find((p) => p.side === "top")?.id ?? "";
     for (const p of panels)
       if (p.side === "start") this.addStart(p);

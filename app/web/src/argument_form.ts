@@ -19,10 +19,8 @@ export class ArgumentForm {
   ) {
     const fields = command.arguments.filter((a) => a.kind !== "seen").map((a) => this.field(a));
     this.seen = values.seen ?? "";
-    if (this.countsLines() && !this.seen)
-      void api.panel("script").then(({ value }) => {
-        this.seen = String(value.facts.find((f) => f.id === "seen")?.cell.value ?? "");
-      });
+    const counted = command.arguments.find((a) => a.kind === "seen");
+    if (counted && !this.seen) void api.choices(command.id, counted.name).then(({ now }) => (this.seen = now));
     const form = h(
       "form",
       { onsubmit: (e: Event) => this.submit(e) },
@@ -45,10 +43,6 @@ export class ArgumentForm {
     (all.find((i) => i.value === "") ?? all[0])?.focus();
   }
 
-  private countsLines(): boolean {
-    return this.command.arguments.some((a) => a.kind === "seen");
-  }
-
   private field(a: Argument): HTMLElement {
     const input = h("input", {
       id: `argument-${a.name}`,
@@ -60,7 +54,7 @@ export class ArgumentForm {
     });
     this.inputs.set(a.name, input);
     const suggest = new Suggest(input);
-    void api.choices(this.command.id, a.name).then((all) => suggest.set(all));
+    void api.choices(this.command.id, a.name).then(({ choices }) => suggest.set(choices));
     const about = h("small", { class: "dim" }, a.about + (a.required ? "" : " (may be empty)"));
     const row = h("div", { class: "row" }, input);
     if (a.kind === "path") row.append(...this.chooser(input, about));
@@ -100,7 +94,7 @@ export class ArgumentForm {
   private submit(event: Event): void {
     event.preventDefault();
     const values: Record<string, string> = {};
-    if (this.seen && this.countsLines()) values.seen = this.seen;
+    if (this.seen && this.command.arguments.some((a) => a.kind === "seen")) values.seen = this.seen;
     for (const [name, input] of this.inputs) if (input.value !== "") values[name] = input.value;
     this.overlay.leave();
     this.run(values);

@@ -28,7 +28,7 @@ const keyNames: Record<string, string> = {
 };
 
 // Keys that browsers keep for themselves, and what stands for them here, where nothing else does.
-const ofBrowser = ["Ctrl+W", "Ctrl+N", "Ctrl+T", "Ctrl+Shift+W", "Ctrl+Shift+N", "Ctrl+Shift+T"];
+const ofBrowser = ["Ctrl+W", "Ctrl+N", "Ctrl+T", "Ctrl+1", "Ctrl+Shift+W", "Ctrl+Shift+N", "Ctrl+Shift+T"];
 if (navigator.userAgent.includes("Firefox")) ofBrowser.push("Ctrl+Shift+P");
 const ofPage: Record<string, string> = { close: "Shift+F9", "help.palette": "F9" };
 

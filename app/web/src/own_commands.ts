@@ -118,12 +118,12 @@ function nextDock(app: App, step: number): void {
 }
 
 export function ownCommands(app: App): OwnCommand[] {
-  const canvases = [...app.canvases.values()].map((c) => ({ id: c.tab, title: c.title }));
-  const goTo = [...canvases, ...app.panels.values()].map(({ id, title }) => ({
+  const canvases = [...app.canvases.values()].map((c) => ({ id: c.tab, title: c.title, menu: "View", keys: "" }));
+  const goTo = [...canvases, ...app.panelInfos].map(({ id, title, menu, keys }) => ({
     id: `view.${id}`,
     title: `Go to ${title}`,
-    menu: "View",
-    keys: "",
+    menu,
+    keys,
     about: "Brings it to the front and goes into it",
     run: () => app.goTo(id),
   }));
@@ -226,14 +226,6 @@ export function ownCommands(app: App): OwnCommand[] {
             .all()
             .map((a) => ({ title: a.title, beside: a.keys.split("; ")[0] ?? "", reason: a.reason, run: a.run })),
         ),
-    },
-    {
-      id: "help.reference",
-      title: "Plan language",
-      menu: "Help",
-      keys: "Shift+F1",
-      about: "Every statement with an example, to be searched",
-      run: () => app.goTo("reference"),
     },
     {
       id: "help.sheet",

@@ -59,6 +59,8 @@ export interface Ghost {
 export interface Series {
   name: string;
   unit?: Unit;
+  along?: Unit; // of the first number of each point
+  said: string; // what it comes to
   points: [number, number][];
 }
 export interface Panel {
@@ -87,6 +89,8 @@ export interface PanelInfo {
   side: "top" | "left" | "right" | "bottom" | "start";
   group: number; // panels of one group are tabs of each other
   shown: boolean;
+  menu: string; // in which it is said how one gets there
+  keys: string; // that go there
 }
 export interface SessionInfo {
   session: string; // its name
