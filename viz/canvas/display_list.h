@@ -107,6 +107,8 @@ class Canvas {
   void push_clip(const Rect& rect);
   void pop_clip();
 
+  void clear() { shapes_.clear(), clips_.clear(); }  // of a frame: the next one is recorded into the same memory
+
   const DisplayList& list() const { return shapes_; }
 
  private:
