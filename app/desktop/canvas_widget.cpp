@@ -233,9 +233,9 @@ bool CanvasWidget::forward_key(const QKeyEvent& event) {
 void CanvasWidget::paintEvent(QPaintEvent*) {
   const bool drawn = picture_.model && !damaged_;
   host_.resize({area().width, area().height}, devicePixelRatioF() * scale_);
-  viz::Canvas canvas;
-  if (drawn) scene_->draw(canvas, area(), colours());
-  const viz::Image& image = host_.frame(canvas.list(), colours().background);
+  canvas_.clear();
+  if (drawn) scene_->draw(canvas_, area(), colours());
+  const viz::Image& image = host_.frame(canvas_.list(), colours().background);
   QImage picture(image.rgba.data(), image.width, image.height, image.width * 4, QImage::Format_RGBX8888);
   picture.setDevicePixelRatio(devicePixelRatioF());
   QPainter painter(this);

@@ -69,6 +69,7 @@ class CanvasWidget : public QWidget {
   const QString id_;
   const std::string kind_;  // of the scene
   viz::ImGuiHost host_;
+  viz::Canvas canvas_;  // of the last frame
   std::unique_ptr<viz::Scene> scene_;
   viz::Theme colours_ = viz::dark_theme();
   std::optional<viz::Point> mouse_;
