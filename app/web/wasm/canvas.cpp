@@ -166,7 +166,8 @@ const char* scene_input(int id, double x, double y, double wheel, int buttons, c
 const unsigned char* scene_draw(int id, double width, double height, double ratio, int dark) {
   Hosted& h = scenes().at(id);
   h.size = {width, height};
-  Canvas canvas;
+  static Canvas canvas;
+  canvas.clear();
   h.scene->draw(canvas, area(h.size), theme(dark));
   host().resize(h.size, ratio);
   image() = &host().frame(canvas.list(), theme(dark).background);
