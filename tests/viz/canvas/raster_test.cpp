@@ -1,6 +1,7 @@
 #include "viz/canvas/raster_image.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace planscope::viz;
 
@@ -63,6 +64,32 @@ TEST_CASE("lines, hatches and text leave ink where they should") {
   CHECK(hatch < 500);
   CHECK(hatch_outside < 30);  // soft ends of the lines
   CHECK(text > 20);
+}
+
+TEST_CASE("straight hatches are whole pixels within their rectangle") {
+  Canvas canvas;
+  canvas.hatch({10, 10, 23, 20}, rgb(0x00ff00), Hatch::vertical);  // at 12, 16, …, 32
+  const Image upright = raster_image(canvas.list(), {50, 40}, {rgb(0), 1, fonts});
+  CHECK(count(upright, rgb(0x00ff00)) == 6 * 20);
+  CHECK(count(upright, rgb(0)) == 50 * 40 - 6 * 20);
+  CHECK(upright.at(12, 10) == rgb(0x00ff00));
+  canvas.clear();
+  CHECK(canvas.list().empty());
+  canvas.hatch({10, 10, 23, 20}, rgb(0x00ff00), Hatch::horizontal);  // at 12, 15, …, 27
+  CHECK(count(raster_image(canvas.list(), {50, 40}, {rgb(0), 1, fonts}), rgb(0x00ff00)) == 6 * 23);
+}
+
+TEST_CASE("the soft edge of a slanted line fades with the distance from it") {
+  Canvas canvas;
+  canvas.polyline({{4, 4}, {24, 24}}, rgb(0xff0000));
+  const Image image = raster_image(canvas.list(), {30, 30}, {rgb(0), 1, fonts});
+  for (int k = 6; k < 22; ++k) {
+    CHECK(image.at(k, k) == rgb(0xff0000));
+    const double beside = image.at(k + 1, k).r / 255.0;  // its centre is the root of a half away
+    CHECK(beside == Approx(1 - std::sqrt(0.5)).margin(0.02));
+    CHECK(image.at(k, k + 1).r == Approx(image.at(k + 1, k).r).margin(1));
+    CHECK(image.at(k + 2, k) == rgb(0));
+  }
 }
 
 TEST_CASE("the same list gives the same pixels") {
