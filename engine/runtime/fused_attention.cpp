@@ -61,7 +61,8 @@ struct FusedAttention : Function<FusedAttention> {
 std::optional<at::Tensor> fused_attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
                                           const at::Tensor& mask, bool causal, double scale) {
   if (query.dim() != 4 || !query.device().is_cpu()) return std::nullopt;
-  const std::optional<at::Tensor> given = mask.defined() ? std::optional<at::Tensor>(mask) : std::nullopt;
+  std::optional<at::Tensor> given;
+  if (mask.defined()) given = mask.dim() == 3 ? mask.unsqueeze(0) : mask;  // the kernel takes none of three dimensions
   // Whether it is taken depends on sizes and types alone: an expanded view asks as well as a repeated tensor.
   const auto seen = [&](const at::Tensor& t) {
     return t.narrow(1, 0, 1).expand({t.size(0), query.size(1), t.size(2), t.size(3)});

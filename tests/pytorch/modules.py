@@ -352,7 +352,8 @@ sdpa = F.scaled_dot_product_attention
 for name, f, kv, *more in (
     ("attention", lambda q, k, v: sdpa(q, k, v), 4), ("attention_causal", lambda q, k, v: sdpa(q, k, v, is_causal=True), 4), ("attention_scale", lambda q, k, v: sdpa(q, k, v, scale=0.3), 4),
     ("attention_bool", lambda q, k, v, m: sdpa(q, k, v, attn_mask=m), 4, lambda: (torch.rand(4, 1, 6, 6) > 0.4) | torch.eye(6, dtype=torch.bool)),
-    ("attention_bias", lambda q, k, v, m: sdpa(q, k, v, attn_mask=m), 4, lambda: x(1, 4, 6, 6)), ("attention_groups", lambda q, k, v: sdpa(q, k, v, is_causal=True, enable_gqa=True), 2),
+    ("attention_bias", lambda q, k, v, m: sdpa(q, k, v, attn_mask=m), 4, lambda: x(1, 4, 6, 6)),
+    ("attention_bias_of_heads", lambda q, k, v, m: sdpa(q, k, v, attn_mask=m), 4, lambda: x(4, 6, 6)), ("attention_groups", lambda q, k, v: sdpa(q, k, v, is_causal=True, enable_gqa=True), 2),
     ("attention_by_hand", lambda q, k, v: ((q @ k.transpose(-1, -2)) / 2).masked_fill(torch.ones(6, 6).triu(1) > 0, float("-inf")).softmax(-1) @ v, 4),
     ("attention_dropout", lambda q, k, v: sdpa(q, k, v, dropout_p=0.3, is_causal=True), 4), ("attention_short", lambda q, k, v: sdpa(q[:, :, :3], k, v, is_causal=True), 4),
 ):
@@ -549,6 +550,7 @@ for name, f in dict(
     wide_einsum_alone_three=lambda y: torch.einsum("bi,bj,bk->bk", y.sin(), y[:, :16].cos(), y.tanh()), wide_einsum_columns=lambda y: torch.einsum("bij->ji", y.view(64, 16, 16).sin()), wide_einsum_scalar=lambda y: torch.einsum("ij,kl->l", y.sin(), y.cos()) * y,
     wide_mixture=lambda y: (y[:, :4].softmax(-1)[..., None] * torch.stack([y.sin(), y.cos(), y.tanh(), y.exp()], 1)).sum(1), wide_sum=lambda y: y.sin().sum(1), wide_sum_through=lambda y: (y.sin().view(64, 16, 16) + y.view(64, 16, 16)).sum(1).cos(), wide_sum_twice=lambda y: (lambda z: z.sum(0).cos() * z.sum(1)[:, None])(y.sin()),
     wide_sum_linear=lambda y: F.linear(y.view(64, 16, 16), y[:16, :16].sin()).sum(1).sin(),
+    wide_matmul_matrix_of_list=lambda y: y[:, :64].sin().view(64, 64)[:16] @ y.view(-1, 64, 64).cos(),
     wide_matmul_repeated=lambda y: y.view(8, 1, 8, 256).sin() @ y[:32].view(4, 256, 8).cos(), wide_matmul_both=lambda y: y.view(4, 1, 16, 256).sin() @ y.view(1, 8, 256, 8).cos(),
     wide_einsum_heads=lambda y: torch.einsum("bhqk,bkhd->bqhd", torch.einsum("bqhd,bkhd->bhqk", y.view(4, 16, 4, 64), y.view(4, 16, 4, 64).sin()).softmax(-1), y.view(4, 16, 4, 64).cos()),
     wide_einsum_turned=lambda y: torch.einsum("abc,dba->cd", y.view(64, 16, 16).sin(), y.view(16, 16, 64).cos()), wide_einsum_gated=lambda y: torch.einsum("bsd,edf->besf", y.view(4, 16, 256).sin(), y[:, :32].reshape(4, 256, 2).cos()).tanh(),
@@ -594,7 +596,7 @@ _LOSS_TYPE = "planscope computes the loss of 16-bit logits in float32"
 _IN_PLACE = "planscope runs it out of place: its operand and its result are both there"
 _STATISTICS = "planscope computes variances as sums: what is left of the mean is kept beside the operand, which something else reads too"
 KNOWN_MEMORY = dict(
-    adaptive_avg_one=_PRODUCT, bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
+    adaptive_avg_one=_PRODUCT, attention_bias_of_heads="PyTorch's fused kernel takes no mask of three dimensions; planscope gives it one of four", bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
     cross_entropy_bfloat16=_LOSS_TYPE, cross_entropy_float16=_LOSS_TYPE,
     cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",
     instance_norm_running="PyTorch repeats weight, bias and running statistics for every instance; planscope does not",
