@@ -71,6 +71,7 @@ class MainWindow : public QMainWindow {
  protected:
   void closeEvent(QCloseEvent* event) override;
   void changeEvent(QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
   void dragEnterEvent(QDragEnterEvent* event) override;
   void dropEvent(QDropEvent* event) override;
 
@@ -102,8 +103,10 @@ class MainWindow : public QMainWindow {
   void connect_view(PanelView& view);
   void watch_dock(QDockWidget* dock);
   bool is_narrow() const;
+  bool is_cramped() const;
   void set_corners(bool wide_bottom);
   void look_at_visible();
+  void fit_tabs();
   void tidy_docks();
   void tidy_docks_soon();
 

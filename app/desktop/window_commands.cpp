@@ -283,6 +283,7 @@ void MainWindow::set_look(const Look& look) {
   messages_->set_theme(theme);
   start_->set_theme(theme);
   for (const auto& [id, pane] : panes_) pane.view->set_theme(theme);
+  tidy_docks_soon();  // names of tabs have another width
 }
 
 // Figures, canvas or start page, then the panels that are on the screen.

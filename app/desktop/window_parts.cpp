@@ -43,6 +43,15 @@ class TopArea : public QWidget {
   }
 };
 
+// That a bar needs which shows the whole names of these.
+int width_of_tabs(const QList<QDockWidget*>& docks) {
+  QTabBar bar;
+  bar.setElideMode(Qt::ElideNone);
+  bar.setExpanding(false);
+  for (const QDockWidget* d : docks) bar.addTab(d->windowTitle());
+  return bar.sizeHint().width();
+}
+
 Qt::DockWidgetArea area_of(session::Side side) {
   switch (side) {
     case session::Side::left:
@@ -136,15 +145,18 @@ void MainWindow::watch_dock(QDockWidget* dock) {
 
 bool MainWindow::is_narrow() const { return width() < px(1300); }
 
+bool MainWindow::is_cramped() const { return width() < px(800); }
+
 // Whether the lower docks have the whole width, or stand between those at the sides.
 void MainWindow::set_corners(bool wide_bottom) {
   setCorner(Qt::BottomLeftCorner, wide_bottom ? Qt::BottomDockWidgetArea : Qt::LeftDockWidgetArea);
   setCorner(Qt::BottomRightCorner, wide_bottom ? Qt::BottomDockWidgetArea : Qt::RightDockWidgetArea);
 }
 
-// The names of tabs are never cut: where there is no room for all, those at the sides behind the first are behind the menu.
+// The names of tabs are never cut: in a cramped window those at the sides behind the first are behind the menu, and so is what has
+// no room elsewhere (fit_tabs).
 void MainWindow::reset_layout() {
-  const bool cramped = width() < px(800);
+  const bool cramped = is_cramped();
   set_corners(is_narrow());  // in a narrow window the names of their tabs would be cut
   std::map<int, QDockWidget*> first;
   std::map<Qt::DockWidgetArea, QDockWidget*> beside;
@@ -192,6 +204,20 @@ void MainWindow::reset_layout() {
   look_at_visible();
 }
 
+// In a cramped window the tabs that have no room beside the one in front go behind the menu: their names would be cut.
+void MainWindow::fit_tabs() {
+  layout()->activate();
+  canvases_->layout()->activate();
+  const auto fit = [this](const QMainWindow& window, QDockWidget* front) {
+    if (!front->isVisible() || front->isFloating() || !in_front_.contains(front->objectName())) return;
+    QList<QDockWidget*> tabs = window.tabifiedDockWidgets(front);
+    tabs.removeIf([](const QDockWidget* d) { return d->isHidden(); });
+    while (!tabs.isEmpty() && width_of_tabs(QList<QDockWidget*>{front} + tabs) > front->width()) tabs.takeLast()->hide();
+  };
+  for (const auto& [id, pane] : panes_) fit(*this, pane.dock);
+  for (const auto& [id, pane] : canvas_panes_) fit(*canvases_, pane.dock);
+}
+
 void MainWindow::tidy_docks_soon() {
   if (std::exchange(tidying_, true)) return;
   QTimer::singleShot(0, this, [this] {
@@ -202,6 +228,7 @@ void MainWindow::tidy_docks_soon() {
 
 // A dock that is one of several tabs has its title there, and is dragged by it; by itself it has a title bar.
 void MainWindow::tidy_docks() {
+  if (is_cramped()) fit_tabs();
   const auto tidy = [](const QMainWindow& window, QDockWidget* dock) {
     const QList<QDockWidget*> beside = window.tabifiedDockWidgets(dock);
     const bool tab =
