@@ -16,6 +16,11 @@ bool take(Result<T>&& from, T& to, std::vector<Diagnostic>& diagnostics) {
   return true;
 }
 
+Result<Prediction> by_its_costs(const Materials& m, SimulationOptions options) {
+  options.costs = m.costs;
+  return predict(m.plan, m.result, m.cluster, options);
+}
+
 }  // namespace
 
 Result<Materials> open_materials(const std::string& model, const std::string& plan, const std::string& cluster,
@@ -48,7 +53,7 @@ Result<Materials> open_materials(OpenModel model, plan::Plan plan, const std::st
     out.diagnostics.push_back(std::move(open));
     return out;
   }
-  if (!take(materialize(std::move(*decided.value), m.cluster), m.result, out.diagnostics)) return out;
+  if (!take(program_of(std::move(*decided.value), m.cluster), m.result, out.diagnostics)) return out;
   m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
   out.value = std::move(m);
   return out;
@@ -71,20 +76,18 @@ Result<Materials> open_materials(OpenProgram p, const std::string& cluster, cons
 }
 
 Result<Simulation> predict(const Materials& m, const SimulationOptions& options) {
-  SimulationOptions with_costs = options;
-  with_costs.costs = m.costs;
-  Result<Simulation> out = simulate(*m.result.graph, m.result.program, m.cluster, with_costs);
-  if (!out.ok()) return out;
-  for (Diagnostic& broken : broken_row_warnings(m.plan, m.result, broken_memory_rows(m.result, *out)))
-    out.diagnostics.push_back(std::move(broken));
+  Result<Prediction> predicted = by_its_costs(m, options);
+  Result<Simulation> out;
+  out.diagnostics = std::move(predicted.diagnostics);
+  if (predicted.value) out.value = std::move(predicted->simulation);
   return out;
 }
 
 std::vector<Diagnostic> broken_memory_rows(const Materials& m) {
   if (m.result.decisions.memory.empty()) return {};
-  const Result<Simulation> predicted = simulate(*m.result.graph, m.result.program, m.cluster);
+  const Result<Prediction> predicted = by_its_costs(m, {});
   if (!predicted.ok()) return {};
-  return broken_row_warnings(m.plan, m.result, broken_memory_rows(m.result, *predicted));
+  return broken_row_warnings(m.plan, m.result, predicted->broken);
 }
 
 }  // namespace planscope

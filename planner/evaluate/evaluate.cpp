@@ -12,22 +12,35 @@
 
 namespace planscope {
 
+Result<Materialized> program_of(Decided decided, const Cluster& cluster) {
+  Result<Materialized> made = materialize(std::move(decided), cluster);
+  if (made.has_errors()) made.value.reset();
+  return made;
+}
+
+Result<Prediction> predict(const plan::Plan& as_written, const Materialized& made, const Cluster& cluster,
+                           const SimulationOptions& options) {
+  Result<Prediction> out;
+  Result<Simulation> simulated = simulate(*made.graph, made.program, cluster, options);
+  out.diagnostics = std::move(simulated.diagnostics);
+  if (!simulated.value || out.has_errors()) return out;
+  Prediction p{std::move(*simulated.value)};
+  p.broken = broken_memory_rows(made, p.simulation);
+  for (Diagnostic& d : broken_row_warnings(as_written, made, p.broken)) out.diagnostics.push_back(std::move(d));
+  out.value = std::move(p);
+  return out;
+}
+
 Result<Evaluation> evaluate(const plan::Plan& p, Decided decided, const Cluster& cluster, const SimulationOptions& options) {
   Result<Evaluation> out;
-  const auto add = [&](const std::vector<Diagnostic>& more) {
-    out.diagnostics.insert(out.diagnostics.end(), more.begin(), more.end());
-  };
-  Result<Materialized> made = materialize(std::move(decided), cluster);
-  add(made.diagnostics);
-  if (!made.value || made.has_errors()) return out;
+  Result<Materialized> made = program_of(std::move(decided), cluster);
+  out.diagnostics = std::move(made.diagnostics);
+  if (!made.value) return out;
   look_at_stop();
-  Result<Simulation> simulated = simulate(*made->graph, made->program, cluster, options);
-  add(simulated.diagnostics);
-  if (!simulated.value || simulated.has_errors()) return out;
-  Evaluation e{std::move(*made.value), std::move(*simulated.value), options};
-  e.broken = broken_memory_rows(e.made, e.simulation);
-  add(broken_row_warnings(p, e.made, e.broken));
-  out.value = std::move(e);
+  Result<Prediction> predicted = predict(p, *made.value, cluster, options);
+  out.diagnostics.insert(out.diagnostics.end(), predicted.diagnostics.begin(), predicted.diagnostics.end());
+  if (!predicted.value) return out;
+  out.value = Evaluation{std::move(*made.value), std::move(predicted->simulation), options, std::move(predicted->broken)};
   return out;
 }
 

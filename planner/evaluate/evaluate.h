@@ -38,6 +38,15 @@ Result<Evaluation> evaluate(const Graph&, const plan::Plan&, const Cluster&, Mat
 // From what binding the plan gave: nothing is bound twice.
 Result<Evaluation> evaluate(const plan::Plan&, Decided, const Cluster&, const SimulationOptions& = {});
 
+// Its two steps, for whoever needs the Program alone, or has one already.
+Result<Materialized> program_of(Decided, const Cluster&);
+
+struct Prediction {
+  Simulation simulation;
+  std::vector<BrokenRow> broken = {};
+};
+Result<Prediction> predict(const plan::Plan& as_written, const Materialized&, const Cluster&, const SimulationOptions& = {});
+
 struct Verified {
   VerifyReport report;
   double seconds = 0;  // that it took
