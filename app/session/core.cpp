@@ -466,7 +466,7 @@ bool is_of(const std::shared_ptr<const Picture>& p, const std::string& text, con
   return p && p->text == text && p->cluster_name == cluster;
 }
 
-bool complete(const std::shared_ptr<const Picture>& p) { return p->state != PictureState::predicted; }
+bool complete(const std::shared_ptr<const Picture>& p) { return p->state != PictureState::predicted && !p->relaxing; }
 
 const Version* find_version(const Document& d, std::optional<RowId> id) {
   for (const Version& v : *d.versions)

@@ -8,6 +8,12 @@
 
 namespace planscope::session {
 
+namespace {
+
+constexpr std::size_t kMostRelaxed = 12;  // lines of a conflict that are tried
+
+}  // namespace
+
 Evaluator::Evaluator(std::string workspace_file, Answer answer)
     : file_(std::move(workspace_file)), answer_(std::move(answer)), thread_([this] { work(); }) {}
 
@@ -65,9 +71,7 @@ void Evaluator::work() {
     lock.unlock();
     try {
       const StopScope scope([this] { return overtaken_.load(); });
-      const auto predicted = [&](std::shared_ptr<const Picture> p) { answer_(r.document, std::move(p), false); };
-      std::shared_ptr<Picture> p = evaluate(r, predicted);
-      if (!overtaken_) answer_(r.document, std::move(p), true);
+      evaluate(r);
     } catch (const Stopped&) {
     } catch (const std::exception& e) {  // the session goes on, and says so of this text
       auto p = std::make_shared<Picture>();
@@ -100,8 +104,7 @@ std::shared_ptr<const PlanEffects> Evaluator::effects(const Request& r, const pl
   return std::make_shared<const PlanEffects>(plan_effects(*plan::bind(p, (*sized)->info, plan::given_values(p))));
 }
 
-std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
-                                             const std::function<void(std::shared_ptr<const Picture>)>& predicted) {
+std::shared_ptr<Picture> Evaluator::predict(const Request& r) {
   auto out = std::make_shared<Picture>();
   out->text = r.text;
   out->cluster_name = r.cluster;
@@ -139,12 +142,37 @@ std::shared_ptr<Picture> Evaluator::evaluate(const Request& r,
   out->study = std::make_shared<const Study>(out->evaluation, out->cluster);
   out->figures_by_operator = make_once([of = out->evaluation, on = out->cluster] { return plan_figures(*of, *on); });
   out->state = PictureState::predicted;
-  look_at_stop();
-  predicted(std::make_shared<const Picture>(*out));
-  out->verified = std::make_shared<const Verified>(verify(*out->evaluation));
-  take(failures_as_errors(out->verified->report));
-  out->state = PictureState::verified;
   return out;
+}
+
+// Figures first, the verdict behind; of a plan whose lines contradict each other, what taking out each of them brings.
+void Evaluator::evaluate(const Request& r) {
+  const std::shared_ptr<Picture> p = predict(r);
+  if (p->state == PictureState::predicted) {
+    look_at_stop();
+    answer_(r.document, std::make_shared<const Picture>(*p), false);
+    p->verified = std::make_shared<const Verified>(verify(*p->evaluation));
+    const std::vector<Diagnostic> failures = failures_as_errors(p->verified->report);
+    p->diagnostics.insert(p->diagnostics.end(), failures.begin(), failures.end());
+    p->state = PictureState::verified;
+  } else if (p->state == PictureState::refused && r.first) {
+    try_relaxed(r, p);
+  }
+  if (!overtaken_) answer_(r.document, p, true);
+}
+
+void Evaluator::try_relaxed(const Request& r, const std::shared_ptr<Picture>& refused) {
+  std::vector<int> lines = lines_in_conflict(refused->diagnostics);
+  if (lines.size() > kMostRelaxed) lines.resize(kMostRelaxed);
+  refused->relaxing = !lines.empty();
+  for (const int line : lines) {
+    look_at_stop();
+    answer_(r.document, std::make_shared<const Picture>(*refused), false);
+    Request without = r;
+    without.text = without_line(r.text, line);
+    refused->relaxed.push_back(relaxed(line, *predict(without)));
+  }
+  refused->relaxing = false;
 }
 
 }  // namespace planscope::session

@@ -41,8 +41,9 @@ class Evaluator {
  private:
   void work();
   void drop(int document);  // with the mutex
-  std::shared_ptr<Picture> evaluate(const Request&,
-                                    const std::function<void(std::shared_ptr<const Picture>)>& predicted);
+  void evaluate(const Request&);                          // and answers
+  std::shared_ptr<Picture> predict(const Request&);
+  void try_relaxed(const Request&, const std::shared_ptr<Picture>& refused);
   std::shared_ptr<const PlanEffects> effects(const Request&, const plan::Plan&, const Result<Decided>&);
   const Workspace* workspace(std::vector<Diagnostic>&);
 

@@ -17,6 +17,7 @@
 #include "app/session/lanes.h"
 #include "app/session/preferences.h"
 #include "app/session/recent.h"
+#include "app/session/relaxed.h"
 #include "app/session/samples.h"
 #include "app/session/seen.h"
 #include "app/session/selected.h"
@@ -51,6 +52,8 @@ struct Picture {
   StepFigure figure;
   std::shared_ptr<const Once<PlanFigures>> figures_by_operator;  // where there is an evaluation
   std::vector<Diagnostic> diagnostics;
+  std::vector<Relaxed> relaxed;  // of a refused one: what taking out lines that contradict each other brings, as far as it was tried
+  bool relaxing = false;         // more of them are being tried
 };
 
 // The figures of a picture, or of a version that an earlier session has stored.
@@ -241,7 +244,7 @@ struct Document {
   std::optional<OtherCluster> unchanged;          // the cluster before its figures were changed
   std::shared_ptr<const TriedStatement> tried;    // that was asked about last
   std::shared_ptr<const SlackAnswer> slacks;      // that were asked for last
-  bool busy = false;                              // a newer text is being evaluated
+  bool busy = false;                              // an answer is under way: of a newer text, or more of the newest
 
   bool modified() const { return draft.text() != saved; }
   // Whether what is shown is of the text as it stands, on the cluster that is chosen.
@@ -249,6 +252,7 @@ struct Document {
   bool current(const std::shared_ptr<const Picture>& p) const {
     return p && p->text == draft.text() && p->cluster_name == cluster;
   }
+  bool evaluating() const { return busy && !current(latest); }  // the text as it stands has no answer at all yet
 };
 
 // What of tensors is shown, whichever is selected.

@@ -53,7 +53,7 @@ CanvasWords words_of(const CanvasInfo& c, const State& s) {
     out.empty = "The plan leaves arguments open: Problems says which, and what is legal there.";
   else if (refused && !d->draft.text().empty())
     out.empty = "The plan has errors: Problems says which. The picture appears once there are none.";
-  else if (d->busy)
+  else if (d->evaluating())
     out.empty = "The plan is being evaluated.";
   if (refused && !p.reason.empty()) out.empty += "\n\n" + p.reason;
   return out;

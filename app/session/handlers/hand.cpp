@@ -71,7 +71,7 @@ Result<Done> try_statement_of(Core& c, const Invocation& i) {
   if (!s.ok()) return s.diagnostics;
   if (!d.current())
     return error("there is nothing to compare with",
-                 d.busy ? "the plan is being evaluated" : "the plan has no prediction");
+                 d.evaluating() ? "the plan is being evaluated" : "the plan has no prediction");
   TriedStatement about{.statement = i.get("statement"), .text = d.draft.text(), .cluster = d.cluster};
   d.tried = std::make_shared<const TriedStatement>(about);
   c.jobs->start("try " + about.statement,

@@ -59,7 +59,7 @@ class Grid {
       else
         for (const int line : m.lines) {
           conflicts_.insert(line);
-          brings_.emplace(line, "takes it out of the plan");
+          brings_.emplace(line, brings_text(p, line));
         }
     }
     judged_ = p.evaluation != nullptr;

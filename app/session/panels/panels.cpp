@@ -89,8 +89,8 @@ namespace {
 
 // Why there is no picture of the text as it stands.
 std::string why_not_current(const Document& d) {
-  if (d.shown && d.shown->cluster_name != d.cluster && d.busy) return "the plan is being evaluated on " + d.cluster;
-  if (d.busy) return "the newest text is being evaluated";
+  if (d.shown && d.shown->cluster_name != d.cluster && d.evaluating()) return "the plan is being evaluated on " + d.cluster;
+  if (d.evaluating()) return "the newest text is being evaluated";
   if (d.latest && d.latest->state == PictureState::open) return "the plan leaves arguments open";
   if (d.latest && d.latest->state == PictureState::refused) {
     for (const Diagnostic& e : d.latest->diagnostics)
