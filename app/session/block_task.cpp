@@ -18,13 +18,17 @@ std::string name_of(const Document& d, const Task& task) {
 
 }  // namespace
 
+std::optional<TimeSelection> block_named(const Invocation& i) {
+  const Result<TimesUs> times = parse_times(i.get("time"));
+  if (!i.has("time") || !i.has("lane") || !times.ok()) return std::nullopt;
+  return TimeSelection{*times, {i.get("lane")}, i.has("stream") ? i.get("stream") : "compute"};
+}
+
 std::string task_of_block(const Document& d, const Invocation& i) {
   const int c = class_named(d, i);
-  if (c < 0 || !i.has("time")) return "";
-  const Result<TimesUs> times = parse_times(i.get("time"));
-  if (!times.ok()) return "";
-  const std::string stream = i.has("stream") ? i.get("stream") : "compute";
-  const std::optional<StudiedTask> task = d.shown->study->find_task(c, stream, *window_of(*times));
+  const std::optional<TimeSelection> block = block_named(i);
+  if (c < 0 || !block) return "";
+  const std::optional<StudiedTask> task = d.shown->study->find_task(c, block->stream, *window_of(block->us));
   return task ? name_of(d, task->task) : "";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/session/block_selection.h"
 #include "app/session/block_task.h"
 #include "app/session/choices.h"
 #include "app/session/commands.h"
@@ -93,13 +94,14 @@ class Menu {
   void selection(const Invocation& i) {
     const std::string block = document_ && i.has("none") ? task_of_block(*document_, i) : "";
     if (!document_ || (i.has("none") && block.empty())) return general();
-    Selection s = chosen_by(i);
-    if (!block.empty()) s.operators = block;
-    Selected means;
-    if (document_->valid) {
-      const Result<plan::Plan> p = plan::parse_plan(document_->draft.text(), document_->name);
-      means = selected(s, *document_->valid->sized, *p.value);
+    Selection s = block.empty() ? chosen_by(i) : selection_of_block(*document_, *block_named(i));
+    Selected means = meaning(s);
+    if (!block.empty() && (s.none() || !means.problem.empty())) {  // a whole task
+      s = {};
+      s.operators = block;
+      means = meaning(s);
     }
+    if (means.task.empty()) means.task = block;
     out_.title = s.statement > 0     ? "line " + std::to_string(s.statement)
                  : !s.place.empty()  ? s.place
                  : !s.communicator.empty() ? s.communicator
@@ -112,6 +114,13 @@ class Menu {
     if (!means.task.empty()) task(means.task);
     if (!s.tensor.empty() && !means.words.empty())
       add("", "Select the operators of it", print({"select", {{"operators", means.words}}}));
+  }
+
+  // In the text as it stands.
+  Selected meaning(const Selection& s) const {
+    if (!document_->valid) return {};
+    const Result<plan::Plan> p = plan::parse_plan(document_->draft.text(), document_->name);
+    return selected(s, *document_->valid->sized, *p.value);
   }
 
   void general() {

@@ -142,6 +142,39 @@ TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   CHECK_FALSE(recompute->beside.empty());
 }
 
+TEST_CASE("a single instruction of the timeline is offered what was tried for its operators, and the order of its task") {
+  Session s({.cluster = "dgx-h100x1"});
+  open(s);
+  write(s, kPlan + "use 1f1b(S)\n");
+  s.wait();
+  const State state = s.state();
+  const Picture& shown = *state.document()->shown;
+  const std::vector<SlotBlock>& slots = shown.evaluation->simulation.classes[1].slots;
+  const auto task = std::find_if(slots.begin(), slots.end(), [&](const SlotBlock& b) {
+    return label(shown.evaluation->made.program, b) == "f(S[1])[1]";
+  });
+  REQUIRE(task != slots.end());
+  const auto near = shown.study->simulation(Window{task->start, task->end});
+  const InstructionBlock* longest = nullptr;
+  for (const InstructionBlock& b : near->simulation.classes[1].instructions)
+    if (b.stream == Stream::compute && b.start >= task->start && b.end <= task->end &&
+        (!longest || b.end - b.start > longest->end - longest->start))
+      longest = &b;
+  REQUIRE(longest != nullptr);
+  const auto us = [](Nanoseconds t) { return std::to_string(static_cast<double>(t) / 1000); };
+  const std::string line = "select none time=" + us(longest->start) + ".." + us(longest->end) + " lane=pipe=1 stream=operators";
+  must(s, line);
+  s.wait();
+  const std::string operators = s.state().selection.operators;
+  REQUIRE_FALSE(operators.empty());
+  CHECK(s.state().inspection->operators == operators);
+  const Offers all = offers(s.state(), line);
+  CHECK(all.title == operators);
+  CHECK(std::any_of(all.all.begin(), all.all.end(), [](const Offer& o) { return o.group == "Instead" && !o.beside.empty(); }));
+  CHECK(find(all, "Before…", "Order") != nullptr);
+  CHECK(find(all, "Before…", "Order")->command == "order task=\"f(S[1])[1]\" before=\"\"");
+}
+
 TEST_CASE("what was tried and refused is offered with the reason") {
   Session s({.cluster = "dgx-h100x1"});
   must(s, "open model=sample_models/llama_tiny.pt2");
