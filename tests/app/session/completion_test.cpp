@@ -11,12 +11,6 @@ using namespace planscope;
 using namespace planscope::session;
 using namespace planscope::testing;
 
-namespace {
-
-const std::string kModel = "sample_models/gpt2_tiny.pt2";
-
-}  // namespace
-
 TEST_CASE("a word that can stand as it is, is not completed unasked; what is offered is for one place of one text") {
   Session s({});
   must(s, "open model=" + kModel);

@@ -242,3 +242,54 @@ TEST_CASE("random edits of two documents stay exact, with their figures, and are
     edits.reopen();
   }
 }
+
+TEST_CASE("undo stays within its document, and opening another one discards nothing") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", kPlan));
+  must(s, "append \"# edited\"");
+  must(s, "open plan=" + scratch.write("b.plan", "devices 1\n"));
+  CHECK(s.state().documents.size() == 2);
+  CHECK_FALSE(run(s, "undo").ok());
+  CHECK(s.state().document()->draft.text() == "devices 1\n");
+  must(s, "document 1");
+  CHECK(s.state().document()->draft.text() == kPlan + "# edited\n");
+  CHECK_FALSE(run(s, "close").ok());  // it has edits
+  must(s, "close discard=yes");
+  CHECK(s.state().document()->name == "b");
+}
+
+TEST_CASE("1,000 edits and undos over two documents stay exact") {
+  const Scratch scratch;
+  std::mt19937 random(11);
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", kPlan));
+  must(s, "open plan=" + scratch.write("b.plan", "devices 1\n"));
+  std::vector<std::vector<std::string>> texts = {{kPlan}, {"devices 1\n"}};
+  std::vector<std::size_t> at = {0, 0};
+  std::size_t now = 1;
+  for (int step = 0; step < 1000; ++step) {
+    switch (random() % 4) {
+      case 0:
+        now = 1 - now;
+        must(s, "document " + std::to_string(now + 1));
+        break;
+      case 1:
+        if (at[now] > 0) --at[now], must(s, "undo");
+        break;
+      case 2:
+        if (at[now] + 1 < texts[now].size()) ++at[now], must(s, "redo");
+        break;
+      case 3: {
+        const std::string line = "# edit " + std::to_string(step);
+        const std::string text = texts[now][at[now]] + line + "\n";
+        texts[now].resize(++at[now]);
+        texts[now].push_back(text);
+        must(s, "append \"" + line + "\"");
+      }
+    }
+    REQUIRE(s.state().document()->draft.text() == texts[now][at[now]]);
+  }
+  s.wait();
+  CHECK(chips(s)["current"] == true);
+}

@@ -16,13 +16,13 @@ using namespace planscope::testing;
 
 namespace {
 
-const std::string kPlan =
+const std::string kStages =
     "devices 4 as pipe=2 data=2\naxis mb=4\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb, data\n"
     "assign S[i] to pipe=i\n# trans S[0] offload\n";
 
 void open(Session& s) {
   must(s, "open model=sample_models/gpt2_tiny.pt2");
-  write(s, kPlan);
+  write(s, kStages);
   must(s, "keep");
   s.wait();
 }
@@ -46,7 +46,7 @@ TEST_CASE("a line of the plan offers what rows of the grid can do, and each offe
   CHECK(text_of(s).find("# trans * batch by mb, data\n") != std::string::npos);
   const Offers off = offers(s.state(), "select statement=4");
   must(s, find(off, "Switch it on")->command);
-  CHECK(text_of(s) == kPlan);
+  CHECK(text_of(s) == kStages);
   must(s, find(all, "Move it up")->command);
   CHECK(text_of(s).find("trans * batch by mb, data\nlet S") != std::string::npos);
   must(s, "undo");
@@ -55,7 +55,7 @@ TEST_CASE("a line of the plan offers what rows of the grid can do, and each offe
   must(s, find(offers(s.state(), "select statement=4"), "Lock it: the planner keeps it")->command);
   must(s, find(all, "Duplicate it")->command);
   must(s, find(all, "Remove it")->command);
-  CHECK(text_of(s) == kPlan);
+  CHECK(text_of(s) == kStages);
   const Offer* change = find(all, "Change the line…");
   REQUIRE(change != nullptr);
   CHECK(change->asks);
@@ -82,7 +82,7 @@ TEST_CASE("operators are offered every factor and axis, with the figures that th
   REQUIRE(out != nullptr);
   REQUIRE_FALSE(out->beside.empty());
   must(s, out->command);
-  CHECK(text_of(s) == kPlan + "trans transformer.h[*].mlp.c_fc out by data\n");
+  CHECK(text_of(s) == kStages + "trans transformer.h[*].mlp.c_fc out by data\n");
   s.wait();
   const std::string change = make_panel("chips", s.state())->facts.back().cell.text;
   INFO(change << " | " << out->beside);
@@ -120,7 +120,7 @@ TEST_CASE("a menu says how much there is that it does not show, and asks for it"
 TEST_CASE("a task of the timeline is offered what was tried for what it does") {
   Session s({.cluster = "dgx-h100x1"});
   open(s);
-  write(s, kPlan + "use 1f1b(S)\n");
+  write(s, kStages + "use 1f1b(S)\n");
   s.wait();
   const std::shared_ptr<const Evaluation> e = s.state().document()->shown->evaluation;
   const ClassTimeline& lane = e->simulation.classes[1];
@@ -145,7 +145,7 @@ TEST_CASE("a task of the timeline is offered what was tried for what it does") {
 TEST_CASE("a single instruction of the timeline is offered what was tried for its operators, and the order of its task") {
   Session s({.cluster = "dgx-h100x1"});
   open(s);
-  write(s, kPlan + "use 1f1b(S)\n");
+  write(s, kStages + "use 1f1b(S)\n");
   s.wait();
   const State state = s.state();
   const Picture& shown = *state.document()->shown;
@@ -305,14 +305,14 @@ TEST_CASE("preferences are beside the workspace: the next session has them, a da
 
 TEST_CASE("a plan's file that is open already is gone to, with its edits") {
   const Scratch scratch;
-  const std::string plan = scratch.write("a.plan", kPlan);
+  const std::string plan = scratch.write("a.plan", kStages);
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
   must(s, "open model=sample_models/gpt2_tiny.pt2 plan=" + plan);
   must(s, "append \"# edited\"");
   must(s, "open model=sample_models/llama_tiny.pt2");
   must(s, "open model=sample_models/gpt2_tiny.pt2 plan=" + plan + " cluster=dgx-a100x1");
   REQUIRE(s.state().documents.size() == 2);
-  CHECK(text_of(s) == kPlan + "# edited\n");
+  CHECK(text_of(s) == kStages + "# edited\n");
   CHECK(s.state().document()->cluster == "dgx-a100x1");
   must(s, "open model=sample_models/llama_tiny.pt2 plan=" + plan);  // for another model it is another document
   CHECK(s.state().documents.size() == 3);

@@ -13,21 +13,26 @@ using namespace planscope::testing;
 
 namespace {
 
-const std::string kModel = "sample_models/gpt2_tiny.pt2";
-const std::string kPlan = "devices 2 as data=2\ntrans * batch by data\n";
+// Two on one workspace, of whom the second one has kept two versions of a plan.
+struct TwoSessions {
+  TwoSessions() {
+    must(second, "open model=" + kModel);
+    write(second, kPlan);
+    must(second, "keep");
+    must(second, "append \"# of b\"");
+    must(second, "keep");
+    second.wait();
+  }
+  const Scratch scratch = {};
+  const std::string file = scratch.file("w");
+  Session first{{.workspace = file, .cluster = "dgx-h100x1"}}, second{{.workspace = file, .cluster = "dgx-h100x1"}};
+};
 
 }  // namespace
 
 TEST_CASE("a version that another program deletes while it is open becomes a draft, and its number is never used again") {
-  const Scratch scratch;
-  const std::string file = scratch.file("w");
-  Session a({.workspace = file, .cluster = "dgx-h100x1"}), b({.workspace = file, .cluster = "dgx-h100x1"});
-  must(b, "open model=" + kModel);
-  write(b, kPlan);
-  must(b, "keep");
-  must(b, "append \"# of b\"");
-  must(b, "keep");
-  b.wait();
+  TwoSessions two;
+  Session &a = two.first, &b = two.second;
   must(a, "open model=" + kModel + " plan=1");
   must(a, "delete version 2 discard=yes");
   must(a, "append \"# of a\"");
@@ -38,7 +43,7 @@ TEST_CASE("a version that another program deletes while it is open becomes a dra
   CHECK(text_of(b) == kPlan + "# of b\n");
   CHECK(b.state().document()->draft.edited());
   const SystemClock clock;
-  Result<Workspace> w = Workspace::open(file, clock);
+  Result<Workspace> w = Workspace::open(two.file, clock);
   REQUIRE(w.ok());
   const auto draft_of_b = [&] {
     const Result<std::vector<DraftRow>> rows = w->drafts();
@@ -61,14 +66,8 @@ TEST_CASE("a version that another program deletes while it is open becomes a dra
 }
 
 TEST_CASE("a plan that another program renames keeps its history, and undo") {
-  const Scratch scratch;
-  const std::string file = scratch.file("w");
-  Session a({.workspace = file, .cluster = "dgx-h100x1"}), b({.workspace = file, .cluster = "dgx-h100x1"});
-  must(b, "open model=" + kModel);
-  write(b, kPlan);
-  must(b, "keep");
-  must(b, "append \"# more\"");
-  must(b, "keep");
+  TwoSessions two;
+  Session &a = two.first, &b = two.second;
   must(a, "open model=" + kModel + " plan=1");
   must(a, "rename plan 1 better");
   b.refresh();

@@ -8,13 +8,6 @@ using namespace planscope;
 using namespace planscope::session;
 using namespace planscope::testing;
 
-namespace {
-
-const std::string kModel = "sample_models/gpt2_tiny.pt2";
-const std::string kPlan = "devices 2 as data=2\ntrans * batch by data\n";
-
-}  // namespace
-
 TEST_CASE("a link opens what another session has on screen") {
   const Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});

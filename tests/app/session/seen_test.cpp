@@ -17,8 +17,7 @@ using namespace planscope::testing;
 
 namespace {
 
-const std::string kModel = "sample_models/gpt2_tiny.pt2";
-const std::string kPlan = "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\ntrans * out by tensor\n";
+const std::string kSplitPlan = "devices 4 as data=2 tensor=2\naxis mb=2\ntrans * batch by mb, data\ntrans * out by tensor\n";
 
 std::string seen(const Session& s) { return " seen=" + std::to_string(s.state().document()->seen.newest()); }
 
@@ -41,7 +40,7 @@ TEST_CASE("what has become of a line") {
 TEST_CASE("a command about a line that another person has moved comes to that line") {
   Session s({});
   must(s, "open model=" + kModel);
-  write(s, kPlan);
+  write(s, kSplitPlan);
   const std::string as_seen = seen(s);
   must(s, "paste \"# by another\" before=1");
   must(s, "toggle 3" + as_seen);
@@ -66,7 +65,7 @@ TEST_CASE("a command about a line that another person has moved comes to that li
 TEST_CASE("what another person has changed or taken away is left alone, and told") {
   Session s({});
   must(s, "open model=" + kModel);
-  write(s, kPlan);
+  write(s, kSplitPlan);
   const std::string as_seen = seen(s);
   must(s, "replace 4 \"trans * out by data\"");
   must(s, "replace 2 \"\"");
@@ -82,7 +81,7 @@ TEST_CASE("what another person has changed or taken away is left alone, and told
   CHECK(refusal(s, "toggle 1 seen=999999").find("the plan is not the one that was seen") == 0);
   CHECK(text_of(s) == now);
   must(s, "open model=" + kModel);  // another document has texts of its own
-  write(s, kPlan);
+  write(s, kSplitPlan);
   CHECK(refusal(s, "toggle 1" + as_seen).find("the plan is not the one that was seen") == 0);
 }
 
@@ -137,7 +136,7 @@ TEST_CASE("no command ever comes to another row than was seen") {
 TEST_CASE("the rows of the grid say which text they are of, and a selected line is selected wherever it stands") {
   Session s({});
   must(s, "open model=" + kModel);
-  write(s, kPlan);
+  write(s, kSplitPlan);
   const Panel grid = *make_panel("constraints", s.state());
   CHECK(to_json(grid)["seen"] == s.state().document()->seen.newest());
   const TableRow row = grid.rows[2];

@@ -8,6 +8,10 @@
 
 namespace planscope::testing {
 
+// What most tests work on: a model, and a plan for it.
+inline const std::string kModel = "sample_models/gpt2_tiny.pt2";
+inline const std::string kPlan = "devices 2 as data=2\ntrans * batch by data\n";
+
 inline Result<Done> run(session::Session& s, const std::string& line) {
   const Result<session::Invocation> i = session::parse_invocation(line);
   INFO(line << ": " << to_string(i.diagnostics));
