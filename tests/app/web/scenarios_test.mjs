@@ -222,7 +222,16 @@ await scenario(3, "a block is dragged: refused by data, then elsewhere, and comp
   await me.page.keyboard.press("Escape");
   await note.waitFor({ state: "detached" });
   assert.equal((await me.panel("script")).text, before);
-  // 1F1B fixes the order of every stage: where only forwards have an order, a backward can go before one of them.
+  // Within 1F1B: its rows leave a stage's last backwards in any order.
+  const within = "order b(S[0])[mb=7] < b(S[0])[mb=6]\n";
+  await drag("b(S[0])[mb=7]", "b(S[0])[mb=6]");
+  await until(me.page, "api/panels/script", (p) => p.text === before + within);
+  await me.sees("preview", "step");
+  await me.sees("verdict", "equivalent");
+  await me.picture("scenario-3-within-1f1b");
+  await me.menu("Plan", /^Keep *Ctrl/);
+  await until(me.page, "api/panels/history", (p) => p.nodes.length === 2);
+  // Between them 1F1B fixes the order: where only forwards have one, a backward can go before one of them.
   const drawn = await canvas.getAttribute("data-drawn");
   await me.write(`${stages}order f(S[i])[m] < f(S[i])[m+1]\n`);
   await me.sees("preview", "step");
@@ -240,7 +249,7 @@ await scenario(3, "a block is dragged: refused by data, then elsewhere, and comp
   assert.deepEqual(compared.plans.map((p) => p.verdict), ["equivalent", "equivalent"]);
   await me.picture("scenario-3-compared");
   await me.menu("Plan", /^Keep *Ctrl/);
-  await until(me.page, "api/panels/history", (p) => p.nodes.length === 2);
+  await until(me.page, "api/panels/history", (p) => p.nodes.length === 3);
   await me.picture("scenario-3");
 });
 

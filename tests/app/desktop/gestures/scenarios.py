@@ -125,7 +125,22 @@ def drag_a_backward(world, portal):
     until("the note has gone", lambda: not d.all(("label",), "✗ "))
     assert d.script() == text
 
-    # 1F1B fixes the order of every stage: where only forwards have an order, a backward can go before one of them.
+    # Within 1F1B: its rows leave a stage's last backwards in any order.
+    drag_task(d, "b(S[0])[mb=7]", "b(S[0])[mb=6]")
+    within = text + "order b(S[0])[mb=7] < b(S[0])[mb=6]\n"
+    until("the row of the order within 1F1B", lambda: d.script() == within)
+    d.wait_chip("Change ")
+    d.wait_chip("Verdict ✓ equivalent")
+    d.picture("3-within-1f1b")
+    key("ctrl+Return")
+    d.wait_chip("Version 2")
+    assert d.script() == within
+    key("ctrl+z")
+    until("the plan as it was", lambda: d.script() == text)
+    d.wait_chip("Version 1")
+    d.wait_chip("Verdict ✓ equivalent")
+
+    # Between them 1F1B fixes the order: where only forwards have one, a backward can go before one of them.
     row = "order f(S[i])[m] < f(S[i])[m+1]"
     d.command("Replace line")
     d.fill(line="8", statement=row)
@@ -144,10 +159,10 @@ def drag_a_backward(world, portal):
     until("both plans", lambda: d.all(("push button",), "Plans 2"))
     d.picture("3-compared")
     key("ctrl+Return")
-    d.wait_chip("Version 2")
+    d.wait_chip("Version 3")
     d.tab("History")
-    d.cell("History", "1")
-    d.cell("History", "2")
+    for version in ("1", "2", "3"):
+        d.cell("History", version)
     d.quit()
 
 
