@@ -16,6 +16,31 @@ bool take(Result<T>&& from, T& to, std::vector<Diagnostic>& diagnostics) {
   return true;
 }
 
+// A plan is bound whatever else is wrong, so that all errors of its lines are told at once, and made into a Program if nothing is.
+Result<Materials> put_together(OpenModel model, plan::Plan plan, std::vector<Diagnostic> so_far, const std::string& cluster,
+                               const std::string& verb, const Workspace* workspace) {
+  Result<Materials> out;
+  out.diagnostics = std::move(so_far);
+  Materials m;
+  m.model = std::move(model);
+  m.plan = std::move(plan);
+  if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
+  MaterializeCache cache;
+  Result<Decided> decided = decide(m.model.graph, m.plan, {}, &cache);
+  out.diagnostics.insert(out.diagnostics.end(), decided.diagnostics.begin(), decided.diagnostics.end());
+  if (!decided.value || out.has_errors()) return out;
+  if (!decided->decisions.complete) {
+    Diagnostic open = error(plan::open_summary(decided->decisions, verb));
+    open.file = m.plan.file;
+    out.diagnostics.push_back(std::move(open));
+    return out;
+  }
+  if (!take(program_of(std::move(*decided.value), m.cluster), m.result, out.diagnostics)) return out;
+  m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
+  out.value = std::move(m);
+  return out;
+}
+
 Result<Prediction> by_its_costs(const Materials& m, SimulationOptions options) {
   options.costs = m.costs;
   return predict(m.plan, m.result, m.cluster, options);
@@ -31,32 +56,12 @@ Result<Materials> open_materials(const std::string& model, const std::string& pl
   const bool opened = take(open_model(model, workspace), m, out.diagnostics);
   const bool planned = take(open_plan(plan, workspace), p, out.diagnostics);
   if (!opened || !planned) return out;
-  Result<Materials> rest = open_materials(std::move(m), std::move(p), cluster, verb, workspace);
-  rest.diagnostics.insert(rest.diagnostics.begin(), out.diagnostics.begin(), out.diagnostics.end());
-  return rest;
+  return put_together(std::move(m), std::move(p), std::move(out.diagnostics), cluster, verb, workspace);
 }
 
 Result<Materials> open_materials(OpenModel model, plan::Plan plan, const std::string& cluster, const std::string& verb,
                                  const Workspace* workspace) {
-  Result<Materials> out;
-  Materials m;
-  m.model = std::move(model);
-  m.plan = std::move(plan);
-  if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
-  MaterializeCache cache;
-  Result<Decided> decided = decide(m.model.graph, m.plan, {}, &cache);
-  out.diagnostics.insert(out.diagnostics.end(), decided.diagnostics.begin(), decided.diagnostics.end());
-  if (!decided.value || decided.has_errors()) return out;
-  if (!decided->decisions.complete) {
-    Diagnostic open = error(plan::open_summary(decided->decisions, verb));
-    open.file = m.plan.file;
-    out.diagnostics.push_back(std::move(open));
-    return out;
-  }
-  if (!take(program_of(std::move(*decided.value), m.cluster), m.result, out.diagnostics)) return out;
-  m.costs = stored_costs(workspace, m.cluster, out.diagnostics);
-  out.value = std::move(m);
-  return out;
+  return put_together(std::move(model), std::move(plan), {}, cluster, verb, workspace);
 }
 
 Result<Materials> open_materials(OpenProgram p, const std::string& cluster, const Workspace* workspace) {

@@ -68,7 +68,7 @@ TEST_CASE("what taking out a line of a conflict brings is told line by line, for
   const std::string one = "order f(S[1])[0] < f(S[1])[1]\n", other = "order f(S[1])[1] < f(S[1])[0]\n";
   std::vector<std::shared_ptr<const Picture>> answers;
   Evaluator e("", [&](int, std::shared_ptr<const Picture> p, bool last) {
-    CHECK(last != p->relaxing);
+    CHECK_FALSE((last && p->relaxing));
     answers.push_back(std::move(p));
   });
   e.ask({.document = 1, .model = model, .text = begin + one + other, .cluster = "dgx-h100x1", .first = true});

@@ -172,7 +172,7 @@ TEST_CASE("a single instruction of the timeline is offered what was tried for it
   CHECK(all.title == operators);
   CHECK(std::any_of(all.all.begin(), all.all.end(), [](const Offer& o) { return o.group == "Instead" && !o.beside.empty(); }));
   CHECK(find(all, "Before…", "Order") != nullptr);
-  CHECK(find(all, "Before…", "Order")->command == "order task=\"f(S[1])[1]\" before=\"\"");
+  CHECK(find(all, "Before…", "Order")->command == "order before=\"\" task=\"f(S[1])[1]\"");
 }
 
 TEST_CASE("what was tried and refused is offered with the reason") {
