@@ -1,4 +1,4 @@
-"""Exports the modules of modules.py, lets `planscope check` run them with planscope and with PyTorch, and compares.
+"""Exports the modules of modules.py and sized.py, lets `planscope check` run them with planscope and with PyTorch, and compares.
 
     driver.py PLANSCOPE FOLDER [--part K/N] [--steps S] [NAME…]
 
@@ -11,13 +11,15 @@ import pathlib
 import subprocess
 import sys
 import time
-import traceback
 import warnings
 
 warnings.filterwarnings("ignore")
 import torch  # noqa: E402
 
-from modules import KNOWN, KNOWN_MEMORY, MODULES  # noqa: E402
+import modules  # noqa: E402,F401: adds its modules
+import sized  # noqa: E402,F401: adds its modules
+from known import KNOWN, KNOWN_MEMORY  # noqa: E402
+from making import MODULES  # noqa: E402
 
 MEMORY = 0.05  # a prediction may be so far off, where every operator has a rule
 

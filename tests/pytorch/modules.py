@@ -1,9 +1,4 @@
-"""Small modules that PyTorch and planscope must agree on: an operator, attributes that change what it means, training or
-evaluation, and types. `MODULES` maps a name to a function that makes the module and its inputs.
-
-Each is one or two operators between a layer with parameters and a loss, so that losses, gradients and updates say whether the
-operator is what PyTorch takes it for.
-"""
+"""Small modules: an operator, attributes that change what it means, training or evaluation, and types."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -11,61 +6,7 @@ import torch.utils.checkpoint
 from torch._higher_order_ops.map import map as map_rows
 from torch._higher_order_ops.scan import scan
 
-MODULES = {}
-torch.set_default_dtype(torch.float32)
-
-
-class Of(nn.Module):
-    """A module from a function of itself and the inputs, and its children."""
-
-    def __init__(self, f, **children):
-        super().__init__()
-        self.f = f
-        for name, child in children.items():
-            if isinstance(child, torch.Tensor) and not isinstance(child, nn.Parameter):
-                self.register_buffer(name, child)
-            else:
-                setattr(self, name, child)
-
-    def forward(self, *inputs):
-        return self.f(self, *inputs)
-
-
-def lin(i=16, o=16, **k):
-    return nn.Linear(i, o, **k)
-
-
-def sq(y):
-    return (y.abs() if y.is_complex() else y.float()).pow(2).mean()
-
-
-def x(*sizes):
-    return torch.randn(*(sizes or (4, 16)))
-
-
-def positive(*sizes):
-    return torch.rand(*(sizes or (4, 16))) + 0.5
-
-
-def ids(*sizes, of=50):
-    return torch.randint(0, of, sizes or (4, 12))
-
-
-def add(name, f, *inputs, train=True, **children):
-    assert name not in MODULES, name
-    MODULES[name] = lambda: (Of(f, **{n: c() if callable(c) and not isinstance(c, nn.Module) else c for n, c in children.items()}).train(train),
-                             tuple(i() if callable(i) else i for i in inputs))
-
-
-def through(name, f, *sizes, i=16):
-    """f between a linear layer and the loss."""
-    add(name, lambda s, a: sq(f(s.l(a))), lambda: x(*sizes) if sizes else x(4, i), l=lambda: lin(i, 16))
-
-
-def made(name, make, *sizes, train=True):
-    """A module of parameters of its own."""
-    add(name, lambda s, a: sq(s.m(a)), lambda: x(*sizes), m=make, train=train)
-
+from making import MODULES, Of, add, ids, lin, made, sq, through, x
 
 for name, f in dict(
     meshgrid_ij=lambda y: sum(torch.meshgrid(y[0], y[1], indexing="ij")),
@@ -524,58 +465,8 @@ add("loop_of_branches", loop_of_branches, lambda: x(6, 4, 16), a=lin, b=lin)
 
 add("embedding_sparse", lambda s, i: sq(s.l(s.e(i))), lambda: ids(), e=lambda: nn.Embedding(50, 16, sparse=True), l=lin)
 
-# ---- of a size at which memory is that of tensors, not of parameters ---------------------------------------------------
-def wide(name, f):
-    add(name, lambda s, a: sq(f(s.l(a))), lambda: x(64, 64), l=lambda: lin(64, 256))
 
-
-def halves(y):
-    return c(y.view(64, 128, 2))
-
-
-def stacked(y):
-    return y.view(64, 16, 16) + 3 * torch.eye(16)
-
-
-for name, f in dict(
-    wide_rfft=lambda y: torch.view_as_real(torch.fft.rfft(y)), wide_rfft_padded=lambda y: torch.view_as_real(torch.fft.rfft(y, n=511)),
-    wide_rfft_rows=lambda y: torch.view_as_real(torch.fft.rfft(y, dim=0)), wide_irfft=lambda y: torch.fft.irfft(halves(y), n=254),
-    wide_rfft_convolution=lambda y: torch.fft.irfft(torch.fft.rfft(y, n=511) * torch.fft.rfft(y.flip(0), n=511), n=511)[:, :256],
-    wide_float_power=lambda y: torch.float_power(y.abs() + 1, 1.5).float(), wide_cummin=lambda y: y.cummin(1).values,
-    wide_cummax=lambda y: y.cummax(0)[0] * y, wide_complex_sign=lambda y: (halves(y).sgn() * halves(y.cos())).real,
-    wide_norm_inf=lambda y: torch.linalg.vector_norm(y, float("inf"), dim=0), wide_norm_least=lambda y: torch.linalg.vector_norm(y, -float("inf"), dim=1),
-    wide_norm_1=lambda y: torch.linalg.vector_norm(y, 1, dim=1), wide_norm_3=lambda y: torch.linalg.vector_norm(y, 3, dim=1),
-    wide_einsum_three=lambda y: torch.einsum("bi,ci,di->bcd", y, y[:32], y[:16]), wide_einsum_quadratic=lambda y: torch.einsum("bi,ij,bj->b", y, y.sin()[:, :].repeat(4, 1), y.cos()),
-    wide_einsum_alone=lambda y: torch.einsum("bij,bkl->bik", y.view(64, 16, 16), y.view(64, 16, 16).sin()), wide_einsum_rows=lambda y: torch.einsum("bi,cj->bc", y.sin(), y[:32].cos()), wide_einsum_weighted=lambda y: torch.einsum("bij,bj->bj", y.view(64, 16, 16).sin(), y[:, :16].cos()),
-    wide_einsum_alone_three=lambda y: torch.einsum("bi,bj,bk->bk", y.sin(), y[:, :16].cos(), y.tanh()), wide_einsum_columns=lambda y: torch.einsum("bij->ji", y.view(64, 16, 16).sin()), wide_einsum_scalar=lambda y: torch.einsum("ij,kl->l", y.sin(), y.cos()) * y,
-    wide_mixture=lambda y: (y[:, :4].softmax(-1)[..., None] * torch.stack([y.sin(), y.cos(), y.tanh(), y.exp()], 1)).sum(1), wide_sum=lambda y: y.sin().sum(1), wide_sum_through=lambda y: (y.sin().view(64, 16, 16) + y.view(64, 16, 16)).sum(1).cos(), wide_sum_twice=lambda y: (lambda z: z.sum(0).cos() * z.sum(1)[:, None])(y.sin()),
-    wide_sum_linear=lambda y: F.linear(y.view(64, 16, 16), y[:16, :16].sin()).sum(1).sin(),
-    wide_matmul_matrix_of_list=lambda y: y[:, :64].sin().view(64, 64)[:16] @ y.view(-1, 64, 64).cos(),
-    wide_matmul_repeated=lambda y: y.view(8, 1, 8, 256).sin() @ y[:32].view(4, 256, 8).cos(), wide_matmul_both=lambda y: y.view(4, 1, 16, 256).sin() @ y.view(1, 8, 256, 8).cos(),
-    wide_einsum_heads=lambda y: torch.einsum("bhqk,bkhd->bqhd", torch.einsum("bqhd,bkhd->bhqk", y.view(4, 16, 4, 64), y.view(4, 16, 4, 64).sin()).softmax(-1), y.view(4, 16, 4, 64).cos()),
-    wide_einsum_turned=lambda y: torch.einsum("abc,dba->cd", y.view(64, 16, 16).sin(), y.view(16, 16, 64).cos()), wide_einsum_gated=lambda y: torch.einsum("bsd,edf->besf", y.view(4, 16, 256).sin(), y[:, :32].reshape(4, 256, 2).cos()).tanh(),
-    wide_einsum_out=lambda y: torch.einsum("bshd,hde->bse", y.view(4, 16, 4, 64).sin(), y.view(4, 64, 64).cos()),
-    wide_einsum_four=lambda y: torch.einsum("bi,bi,bi,bi->b", y, y.sin(), y.cos(), y.tanh()),
-    wide_einsum_dots=lambda y: torch.einsum("...ij,jk,il->...kl", y.view(4, 16, 256), y[:, :8].repeat(4, 1), y[:16, :4]),
-    wide_inverse=lambda y: torch.linalg.inv(stacked(y)), wide_det=lambda y: torch.linalg.det(stacked(y) / 3), wide_slogdet=lambda y: torch.slogdet(stacked(y))[1], wide_solve=lambda y: torch.linalg.solve(stacked(y), y.view(64, 16, 16).sin()),
-    wide_cholesky=lambda y: torch.linalg.cholesky(stacked(y) @ stacked(y).mT), wide_qr=lambda y: torch.linalg.qr(stacked(y))[1], wide_eigvalsh=lambda y: torch.linalg.eigvalsh(stacked(y) @ stacked(y).mT), wide_svdvals=lambda y: torch.linalg.svdvals(stacked(y)), wide_matrix_exp=lambda y: torch.linalg.matrix_exp(y.view(64, 16, 16) / 4),
-    wide_rfft2_padded=lambda y: torch.view_as_real(torch.fft.rfft2(y.view(64, 16, 16), s=(20, 20))), wide_irfft2=lambda y: torch.fft.irfft2(halves(y).view(64, 16, 8), s=(16, 14)), wide_diagonal=lambda y: y.view(64, 16, 16).sin().diagonal(dim1=1, dim2=2).sin(),
-    wide_quantile=lambda y: y.quantile(0.3, dim=1), wide_msort=lambda y: y.msort() * torch.arange(256), wide_ndtr=torch.special.ndtr, wide_renorm=lambda y: y.renorm(2, 0, 1.0),
-    wide_log_sigmoid=F.logsigmoid, wide_elu_in_place=lambda y: F.elu_(y * 1, 0.4), wide_leaky_in_place=lambda y: F.leaky_relu_(y * 1, 0.1),
-    wide_conjugate=lambda y: torch.view_as_real(halves(y).conj() * halves(y)), wide_variance=lambda y: torch.var_mean(y, (0,), correction=0)[0] * y,).items():
-    wide(name, f)
-made("wide_separable", lambda: nn.Sequential(nn.Conv2d(16, 32, 3, groups=16), nn.ReLU(), nn.Conv2d(32, 16, 1)), 4, 16, 16, 16)
-add("wide_experts", lambda s, t: sq(torch.einsum("besd,bse->bsd", torch.einsum("besf,efd->besd", torch.einsum("bsd,edf->besf", s.l(t), s.up).sin(), s.down), s.gate(t).softmax(-1))),
-    lambda: x(4, 32, 64), l=lambda: lin(64, 64), gate=lambda: lin(64, 4), up=lambda: nn.Parameter(torch.randn(4, 64, 48) / 8), down=lambda: nn.Parameter(torch.randn(4, 48, 64) / 8))
-add("wide_batch_norm_bfloat16", lambda s, a: sq(s.m(a.bfloat16()).float()), lambda: x(16, 32, 64), m=lambda: nn.BatchNorm1d(32).bfloat16())
-
-# Diagonals within an equation.
-add("einsum_diagonal_product", lambda s, a: sq(torch.einsum("bii,ij->bj", s.l(a).view(4, 4, 4), s.w)), x, l=lin, w=lambda: nn.Parameter(torch.randn(4, 7)))
-add("einsum_diagonal_batch", lambda s, a: sq(torch.einsum("iij,jk->ik", s.l(a).view(4, 4, 4), s.w)), x, l=lin, w=lambda: nn.Parameter(torch.randn(4, 7)))
-add("einsum_trace", lambda s, a: sq(torch.einsum("bii->b", s.l(a).view(4, 4, 4))), x, l=lin)
-add("einsum_diagonal_scaled", lambda s, a: sq(torch.einsum("bii,bi->b", s.l(a).view(4, 4, 4), a[:, :4])), x, l=lin)
-
-# Losses with terms of whole numbers, of nearly nothing, and of a type of their own.
+# ---- losses with terms of whole numbers, of nearly nothing, and of a type of their own -----------------------------------
 add("loss_and_count", lambda s, a: sq(s.l(a)) + 0.01 * (a > 0).sum(), x, l=lin)
 add("loss_and_counter", lambda s, a: sq(s.l(a)) + s.n * 1e-3, x, l=lin, n=lambda: torch.zeros((), dtype=torch.int64))
 add("loss_less_half", lambda s, a: sq(s.l(a)) - s.n * 0.5, x, l=lin, n=lambda: torch.tensor(3))
@@ -585,26 +476,3 @@ add("loss_contrastive", lambda s, a: F.cross_entropy(F.normalize(s.l(a), dim=1) 
     l=lambda: nn.Linear(16, 16))
 add("loss_of_float16", lambda s, a: F.cross_entropy(s.l(a).half(), torch.arange(4)), x, l=lin)
 add("loss_of_bfloat16", lambda s, a: F.cross_entropy(s.l(a).bfloat16(), torch.arange(4)), x, l=lin)
-
-# What is known to differ, and why; a module that does not differ any more is told, and belongs out of here.
-KNOWN = {}
-
-# Of which memory is predicted worse than by 5 %, and why. What the Program that planscope runs does otherwise than PyTorch's
-# operator is no error of the prediction.
-_PRODUCT = "planscope computes a convolution whose windows do not overlap as a product: it has a copy of its operand, beside the input"
-_LOSS_TYPE = "planscope computes the loss of 16-bit logits in float32"
-_IN_PLACE = "planscope runs it out of place: its operand and its result are both there"
-_STATISTICS = "planscope computes variances as sums: what is left of the mean is kept beside the operand, which something else reads too"
-KNOWN_MEMORY = dict(
-    adaptive_avg_one=_PRODUCT, attention_bias_of_heads="PyTorch's fused kernel takes no mask of three dimensions; planscope gives it one of four", bilinear_antialias=_PRODUCT, conv2d_patches=_PRODUCT, conv3d_stride=_PRODUCT,
-    cross_entropy_bfloat16=_LOSS_TYPE, cross_entropy_float16=_LOSS_TYPE,
-    cross_entropy_soft="planscope computes it from log-sum-exp: it never has the logarithms of all probabilities",
-    instance_norm_running="PyTorch repeats weight, bias and running statistics for every instance; planscope does not",
-    loss_multilabel_soft="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
-    renorm_columns="PyTorch keeps some factors of each column beside the result",
-    std_unbiased=_STATISTICS, var_two=_STATISTICS, wide_variance=_STATISTICS, wide_batch_norm_bfloat16=_STATISTICS,
-    wide_conjugate="planscope carries conjugations out: PyTorch's is a view",
-    wide_elu_in_place=_IN_PLACE, wide_leaky_in_place=_IN_PLACE,
-    wide_log_sigmoid="log_sigmoid keeps a buffer on a CPU; on a GPU it keeps none",
-    wide_separable=_PRODUCT,
-)

@@ -88,10 +88,10 @@ class Desktop:
         out = []
 
         def walk(node, left):
-            if node is None:
+            if node is None or not self.shown(node):
                 return
             role = node.getRoleName()
-            if role in roles and node.name.startswith(name) and self.place(node)[0] >= 0 and self.shown(node):
+            if role in roles and node.name.startswith(name) and self.place(node)[0] >= 0:
                 out.append(node)
             if left == 0 or (role in ("tree", "table", "list") and not set(roles) & {"table cell", "list item"}):
                 return
