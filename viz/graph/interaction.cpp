@@ -244,7 +244,8 @@ GraphChange apply(GraphView v, const Input& in, const GraphModel& m, const Rect&
     view.dragging = false;
   }
   for (const Key key : in.keys) press_key(c, key, m, area);
-  if (view.focus_chip >= 0 && !chip_shown(m, view, view.focus_chip)) view.focus_chip = -1;
+  if (view.focus_chip >= 0 && !chip_shown(m, view, view.focus_chip))  // the keyboard goes on from the edge's begin
+    view.focus = m.from[at(m.chip_edge[at(view.focus_chip)])], view.focus_chip = -1;
   keep_in_sight(view, m, a.body);
   return c;
 }
@@ -275,6 +276,8 @@ GraphView carry_over(const GraphView& before_view, const GraphModel& before, con
   const auto again = [&](int node) { return node < 0 ? -1 : now.find(before.text(before.id[at(node)])); };
   v.focus = again(v.focus);
   v.focus_chip = same_chip(before, now, v.focus_chip);
+  if (before_view.focus_chip >= 0 && v.focus_chip < 0)
+    v.focus = again(before.from[at(before.chip_edge[at(before_view.focus_chip)])]);
   v.hover = v.hover_chip = v.hover_edge = -1;
   v.marked.clear(), v.marked_edges.clear();
   const Rect body = areas(before, before_view, area).body;

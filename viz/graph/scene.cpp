@@ -19,10 +19,12 @@ class GraphScene final : public Scene {
     if (!next) return false;
     const GraphModel before = std::move(model_);
     model_ = std::move(*next);
-    if (loaded_ && before.name == model_.name)
+    if (loaded_ && before.name == model_.name) {
       view_ = carry_over(view_, before, model_, kept_, area_);
-    else
+    } else {  // what the mouse and the keyboard were at is of the other graph
+      view_.focus = view_.focus_chip = view_.hover = view_.hover_chip = view_.hover_edge = -1;
       fit_ = !wanted_;
+    }
     loaded_ = true;
     kept_.clear();
     mark(marks_);

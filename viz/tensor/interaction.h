@@ -1,11 +1,11 @@
 #pragma once
 // What input does to a view of a tensor. Pure: the next view, and what is asked of the session.
 //
-// Mouse: a click on a tile selects the devices that hold it (a click beside deselects), the wheel scrolls, the buttons
-// of the header go to another index, their sliders to the one that is clicked at or dragged to; a click on the name of an axis asks
-// for a number. Keys: arrows go to the next tile, or side; Page Up and Page Down to the next block
-// of a dimension that is not drawn, `,` and `.` to the next index of a free axis, N asks for a number, D draws other dimensions, F the whole
-// of them or what this index has, Home begins again, Escape deselects.
+// Mouse: a click on a tile selects the devices that hold it (a click beside deselects), and the wheel scrolls. A button of the
+// header goes one index further. A click on a slider goes to the index under the mouse; a drag goes where it is let go. A click on
+// the name of an axis asks for a number. Keys: arrows go to the next tile, or side; Page Up and Page Down to the next block of a
+// dimension that is not drawn; `,` and `.` to the next index of a free axis; N asks for a number; D draws other dimensions; F draws
+// the whole of them or what this index has; Home begins again; Escape deselects.
 #include <string>
 #include <vector>
 

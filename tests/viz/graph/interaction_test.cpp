@@ -118,6 +118,31 @@ TEST_CASE("what the keyboard is at is said in words") {
   CHECK(s->selected().empty());
 }
 
+TEST_CASE("the graph of another model has nothing of what the keyboard was at") {
+  const std::unique_ptr<Scene> s = make_graph_scene();
+  REQUIRE(s->load(encode(sample_graph())));
+  s->apply({.mouse = {}, .keys = {Key::right, Key::right}}, area);
+  REQUIRE(!s->selected().empty());
+  GraphModel other;  // without a node
+  other.name = "another";
+  REQUIRE(s->load(encode(other)));
+  CHECK(s->selected().empty());
+  Canvas c;
+  s->draw(c, area, light_theme());
+  CHECK(s->apply({.mouse = Point{30, 80}}, area).empty());
+}
+
+TEST_CASE("the keyboard goes on from the begin of an edge whose chip has gone") {
+  const std::unique_ptr<Scene> s = make_graph_scene();
+  GraphModel m = sample_graph();
+  REQUIRE(s->load(encode(m)));
+  s->apply({.mouse = {}, .keys = {Key::right, Key::right}}, area);
+  REQUIRE(s->selected() == std::vector<std::string>{"a tensor", "hidden"});
+  s->set_view(R"({"backward": false})");
+  s->apply({.mouse = {}}, area);
+  CHECK(s->selected() == std::vector<std::string>{"embed", "a fact"});
+}
+
 TEST_CASE("a path and neighbours are asked of the session") {
   const GraphModel m = sample_graph();
   GraphView v = fitted({}, m, area);
