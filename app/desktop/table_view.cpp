@@ -205,12 +205,14 @@ void TableView::restore(const Kept& kept) {
   view_->verticalScrollBar()->setValue(kept.scroll);
 }
 
-// Goes once to the first row that the session selects, and opens what it is in; where a person scrolls afterwards stays.
+// Goes once to the first row that the session selects, or to the current one if that is selected too, and opens what it is in;
+// where a person scrolls afterwards stays.
 void TableView::show_selected() {
+  const std::string current = view_->currentIndex().data(PanelModel::id_role).toString().toStdString();
   std::string selected, first;
   for (const session::TableRow& row : model_->panel() ? model_->panel()->rows : std::vector<session::TableRow>()) {
     if (!row.selected) continue;
-    if (first.empty()) first = row.id;
+    if (first.empty() || row.id == current) first = row.id;
     selected += row.id + "\n";
   }
   if (std::exchange(selected_, selected) == selected || first.empty()) return;

@@ -296,7 +296,7 @@ void MainWindow::next_pane(int step) {
   else
     for (QAbstractItemView* part : start_->widget()->findChildren<QAbstractItemView*>()) panes.push_back(part);
   for (const auto& [id, pane] : panes_)
-    if (pane.view->isVisible() && !pane.view->visibleRegion().isEmpty()) panes.push_back(pane.view->focus_target());
+    if (pane.view->isVisible() && in_front_.contains(pane.dock->objectName())) panes.push_back(pane.view->focus_target());
   std::erase(panes, nullptr);
   int at = -1;
   for (int i = 0; i < static_cast<int>(panes.size()); ++i) {

@@ -43,7 +43,9 @@ class TopArea : public QWidget {
   }
 };
 
-// That a bar needs which shows the whole names of these.
+constexpr const char* kNoRoom = "noRoom";  // a property of docks that `fit_tabs` has hidden
+
+// The width of a tab bar that shows the whole titles of these docks.
 int width_of_tabs(const QList<QDockWidget*>& docks) {
   QTabBar bar;
   bar.setElideMode(Qt::ElideNone);
@@ -212,7 +214,10 @@ void MainWindow::fit_tabs() {
     if (!front->isVisible() || front->isFloating() || !in_front_.contains(front->objectName())) return;
     QList<QDockWidget*> tabs = window.tabifiedDockWidgets(front);
     tabs.removeIf([](const QDockWidget* d) { return d->isHidden(); });
-    while (!tabs.isEmpty() && width_of_tabs(QList<QDockWidget*>{front} + tabs) > front->width()) tabs.takeLast()->hide();
+    for (; !tabs.isEmpty() && width_of_tabs(QList<QDockWidget*>{front} + tabs) > front->width(); tabs.removeLast()) {
+      tabs.last()->setProperty(kNoRoom, true);
+      tabs.last()->hide();
+    }
   };
   for (const auto& [id, pane] : panes_) fit(*this, pane.dock);
   for (const auto& [id, pane] : canvas_panes_) fit(*canvases_, pane.dock);
@@ -228,7 +233,11 @@ void MainWindow::tidy_docks_soon() {
 
 // A dock that is one of several tabs has its title there, and is dragged by it; by itself it has a title bar.
 void MainWindow::tidy_docks() {
-  if (is_cramped()) fit_tabs();
+  if (is_cramped())
+    fit_tabs();
+  else
+    for (QDockWidget* dock : findChildren<QDockWidget*>())  // there is room again
+      if (dock->property(kNoRoom).toBool()) dock->setProperty(kNoRoom, QVariant()), dock->show();
   const auto tidy = [](const QMainWindow& window, QDockWidget* dock) {
     const QList<QDockWidget*> beside = window.tabifiedDockWidgets(dock);
     const bool tab =
@@ -274,7 +283,7 @@ CanvasWidget* MainWindow::current_canvas() const {
   for (const auto& [id, pane] : canvas_panes_)
     if (pane.view->hasFocus()) return pane.view;
   for (const auto& [id, pane] : canvas_panes_)
-    if (!pane.view->visibleRegion().isEmpty()) return pane.view;
+    if (in_front_.contains(pane.dock->objectName())) return pane.view;
   return canvas_panes_.empty() ? nullptr : canvas_panes_.front().second.view;
 }
 
