@@ -139,6 +139,15 @@ export class CanvasView {
     m._free(at);
     this.problem = fine ? "" : "What the server sends cannot be drawn: the page is of another version. Load it again.";
     if (fine) this.model = wanted;
+    this.sayWhatIsAt();
+  }
+
+  // To screen readers, what the keyboard is at.
+  private sayWhatIsAt(): void {
+    const m = this.module;
+    if (!m || !this.scene) return;
+    const about = m.UTF8ToString(m._scene_selected(this.scene));
+    if (this.about.textContent !== about) this.about.textContent = about;
   }
 
   private say(): void {
@@ -186,8 +195,7 @@ export class CanvasView {
     const box = this.picture.getBoundingClientRect();
     for (const line of lines.split("\n")) if (line) this.host.run(line, box.x + x, box.y + y);
     this.showTip(x, y, buttons);
-    const about = m.UTF8ToString(m._scene_selected(this.scene));
-    if (this.about.textContent !== about) this.about.textContent = about;
+    this.sayWhatIsAt();
     this.keepView();
     this.drawSoon();
     this.spent += performance.now() - begin;

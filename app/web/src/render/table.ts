@@ -86,8 +86,10 @@ export class Table implements Body {
     if (selected.join("\n") !== this.sessionSelected) {
       this.sessionSelected = selected.join("\n");
       this.selected = new Set(selected);
-      this.current = selected[0] ?? this.current;
-      this.wanted = selected[0] ?? "";
+      // Of several it is the row that was chosen here, if there is one.
+      const first = selected.includes(this.current) ? this.current : selected[0];
+      this.current = first ?? this.current;
+      this.wanted = first ?? "";
     }
     this.arrange();
     if (this.wanted) this.goTo(this.wanted);
