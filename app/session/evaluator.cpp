@@ -118,12 +118,11 @@ std::shared_ptr<Picture> Evaluator::predict(const Request& r) {
   const Workspace* kept = workspace(out->diagnostics);
   const Result<Cluster> cluster = open_cluster(r.cluster, out->plan, kept);
   take(cluster.diagnostics);
-  if (!cluster.value) return out;
-  out->cluster = std::make_shared<const Cluster>(*cluster.value);
+  if (cluster.value) out->cluster = std::make_shared<const Cluster>(*cluster.value);
   Result<Decided> decided = decide(r.model->graph, out->plan, {}, &cache_);
   take(decided.diagnostics);
   out->effects = effects(r, out->plan, decided);
-  if (!decided.value || decided.has_errors() || parsed.has_errors() || cluster.has_errors()) return out;
+  if (!cluster.value || !decided.value || decided.has_errors() || parsed.has_errors() || cluster.has_errors()) return out;
   out->sized = decided->sized;
   if (!decided->decisions.complete) {
     out->state = PictureState::open;

@@ -1,8 +1,9 @@
 #pragma once
 // Evaluates texts of plans on a thread of its own. Of each document the newest text wins: asking again ends what is
 // under way for it, inside whatever step that is. What somebody waits for comes first: it ends what is under way for
-// another document, which begins anew afterwards. Answers come twice: as soon as there is a prediction, and with the
-// verdict.
+// another document, which begins anew afterwards. Answers come as soon as there is a prediction, and with the verdict. Of a plan
+// whose lines contradict each other, if somebody waits for it, they come with what taking out each of these lines brings, line by
+// line.
 //
 //   Evaluator e(workspace_file, [&](int document, std::shared_ptr<const Picture> p, bool last) { … });  // on its thread
 //   e.ask({.document = 1, .model = model, .text = "devices 1\n", .cluster = "local", .first = true});
@@ -26,7 +27,7 @@ class Evaluator {
     int document = 0;
     std::shared_ptr<const OpenModel> model = {};
     std::string text = {}, file = {}, cluster = {};
-    bool first = false;  // before all others
+    bool first = false;  // somebody waits for it: it comes before all others, and lines in conflict are taken out one by one
   };
   using Answer = std::function<void(int document, std::shared_ptr<const Picture>, bool last)>;
 

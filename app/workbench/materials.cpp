@@ -24,11 +24,11 @@ Result<Materials> put_together(OpenModel model, plan::Plan plan, std::vector<Dia
   Materials m;
   m.model = std::move(model);
   m.plan = std::move(plan);
-  if (!take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics)) return out;
+  const bool placed = take(open_cluster(cluster, m.plan, workspace), m.cluster, out.diagnostics);
   MaterializeCache cache;
   Result<Decided> decided = decide(m.model.graph, m.plan, {}, &cache);
   out.diagnostics.insert(out.diagnostics.end(), decided.diagnostics.begin(), decided.diagnostics.end());
-  if (!decided.value || out.has_errors()) return out;
+  if (!placed || !decided.value || out.has_errors()) return out;
   if (!decided->decisions.complete) {
     Diagnostic open = error(plan::open_summary(decided->decisions, verb));
     open.file = m.plan.file;

@@ -14,14 +14,13 @@ namespace {
 
 constexpr std::size_t most_series = 6;
 
-// `264 KiB in 8 bursts, at most 12.00 KiB in an interval, at 120 µs`
+// `264 KiB in 8 of 240 intervals, at most 12.00 KiB in one, at 120 µs`
 std::string what_it_comes_to(const std::vector<double>& bytes, double interval) {
-  std::size_t bursts = 0;
-  for (std::size_t k = 0; k < bytes.size(); ++k) bursts += bytes[k] > 0 && (k == 0 || bytes[k - 1] <= 0) ? 1 : 0;
-  if (bursts == 0) return "nothing";
+  const auto busy = std::count_if(bytes.begin(), bytes.end(), [](double b) { return b > 0; });
+  if (busy == 0) return "nothing";
   const auto most = std::max_element(bytes.begin(), bytes.end());
-  return bytes_text(std::accumulate(bytes.begin(), bytes.end(), 0.0)) + " in " + std::to_string(bursts) +
-         (bursts == 1 ? " burst" : " bursts") + ", at most " + bytes_text(*most) + " in an interval, at " +
+  return bytes_text(std::accumulate(bytes.begin(), bytes.end(), 0.0)) + " in " + std::to_string(busy) +
+         " of " + std::to_string(bytes.size()) + " intervals, at most " + bytes_text(*most) + " in one, at " +
          time_text(static_cast<double>(most - bytes.begin()) * interval);
 }
 

@@ -190,8 +190,8 @@ std::set<Look> with_a_line_left_out(const std::set<Look>& all) {
   return out;
 }
 
-std::set<std::string> lines_of(const std::vector<Diagnostic>& all) {
-  std::set<std::string> out;
+std::multiset<std::string> lines_of(const std::vector<Diagnostic>& all) {
+  std::multiset<std::string> out;
   for (const Diagnostic& d : all) out.insert(to_string(d));
   return out;
 }
@@ -203,11 +203,11 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 // What `simulate` and `verify` say of it on the command line; nothing: it has open arguments, so that they refuse it.
-std::optional<std::set<std::string>> said_by_verbs(const Look& l, const OpenModel& model, const std::string& name) {
+std::optional<std::multiset<std::string>> said_by_verbs(const Look& l, const OpenModel& model, const std::string& name) {
   const Result<plan::Plan> read = plan::parse_plan(plan_text(l.text), name);
   if (!read.ok()) {  // what a file is read to
     const Scratch scratch;
-    std::set<std::string> out;
+    std::multiset<std::string> out;
     for (const Diagnostic& d : open_materials(l.model, scratch.write("a.plan", l.text), l.cluster, "verify", nullptr).diagnostics)
       out.insert(replaced(to_string(d), scratch.file("a.plan"), name));
     return out;
@@ -215,7 +215,7 @@ std::optional<std::set<std::string>> said_by_verbs(const Look& l, const OpenMode
   const Result<Decided> decided = decide(model.graph, *read.value, {}, nullptr);
   if (decided.value && !decided.has_errors() && !decided->decisions.complete) return std::nullopt;
   const Result<Materials> m = open_materials(model, *read.value, l.cluster, "verify", nullptr);
-  std::set<std::string> out = lines_of(read.diagnostics);
+  std::multiset<std::string> out = lines_of(read.diagnostics);
   out.merge(lines_of(m.diagnostics));
   if (!m.ok()) return out;
   out.merge(lines_of(predict(*m.value).diagnostics));
@@ -278,7 +278,7 @@ TEST_CASE("a session says of every plan in the text cases and of the samples wha
       REQUIRE(s->apply({"open", {{"model", l.model}}}).ok());
     }
     INFO(l.model << " on " << l.cluster << "\n" << l.text);
-    const std::optional<std::set<std::string>> expected = said_by_verbs(l, *model, s->state().document()->name);
+    const std::optional<std::multiset<std::string>> expected = said_by_verbs(l, *model, s->state().document()->name);
     if (!expected || !s->apply({"cluster", {{"name", l.cluster}}}).ok()) continue;  // there is no such cluster
     REQUIRE(s->apply({"text", {{"text", l.text}}}).ok());
     s->wait();
