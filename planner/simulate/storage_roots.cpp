@@ -222,7 +222,8 @@ class Follower {
       const bool lists = std::min(op.inputs[0].map.size(), op.inputs[1].map.size()) > 2;
       copy_unless(0, lists ? 2 : 1);
       if (lists) copy_unless(1, 2);
-      // A matrix times a list of them is computed as the transposed product, whose rows do not lie one after the other.
+      // PyTorch computes a matrix times a list of matrices as the transposed product if the matrix needs a gradient. The
+      // transposed list is not contiguous, so it is copied.
       if (op.inputs[0].map.size() < 3 && op.inputs[1].map.size() > 2 && graph_.tensors[at(op.inputs[0].tensor)].gradient)
         out.push_back(o.inputs[1]);
       for (std::size_t i = 0; lists && i < 2; ++i) {
