@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/graph/batch_of_one.h"
 #include "engine/graph/draft.h"
 
 namespace planscope {
@@ -103,6 +104,8 @@ bool expand(RuleContext& c) {
   const AskedSizes out = c.output_sizes();
   const int lead = static_cast<int>(out.size()) - static_cast<int>(in.size());
   if (lead < 0) return false;
+  // What expands nothing, or has a new first 1, expands to a batch that is 1 in the file (canonical/literal_ones.h).
+  const bool to_batch = !out.empty() && out[0] == 1 && (in == out || lead > 0) && c.node.like < 0 && batch_of_one(c.model);
   std::vector<int> factors;
   for (int d = 0; d < static_cast<int>(out.size()); ++d) {
     const int own = d - lead;
@@ -110,6 +113,11 @@ bool expand(RuleContext& c) {
     if (const std::vector<int>* like = follows(c, d); same && like && c.total(c.parts_of(0, own)) == 1) {
       c.untied(0, own);
       factors.push_back(c.factor("", FactorKind::free, *like));
+      continue;
+    }
+    if (d == 0 && to_batch) {
+      if (own >= 0) c.untied(0, own);
+      factors.push_back(c.factor("", FactorKind::free, std::vector<int>{c.parts.make(1, true)}));
       continue;
     }
     const int f = c.factor("", FactorKind::free, same ? c.parts_of(0, own) : c.fresh(out[static_cast<std::size_t>(d)]));

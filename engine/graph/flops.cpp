@@ -9,6 +9,7 @@
 #include "engine/graph/arguments.h"
 #include "engine/graph/bodies.h"
 #include "engine/graph/einsum.h"
+#include "engine/graph/element_types.h"
 
 namespace planscope {
 
@@ -59,7 +60,8 @@ std::optional<double> convolution(const Counted& c, bool transposed) {
   const std::size_t rank = weight->size();
   if (plane.size() + 1 < rank) return std::nullopt;
   const double rows = plane.size() == rank ? static_cast<double>(plane[0]) : 1;
-  return 2 * rows * product(plane, plane.size() + 2 - rank) * product(*weight);
+  const double products = is_complex(c.g.model->values[static_cast<std::size_t>(c.op.outputs.front().tensor)].dtype) ? 3 : 1;  // of real numbers
+  return 2 * products * rows * product(plane, plane.size() + 2 - rank) * product(*weight);
 }
 
 // Scores contract the width of a head, the result contracts the keys.

@@ -40,6 +40,33 @@ std::optional<std::pair<TensorId, int>> changed_and_lost(const Graph& g, const O
   return std::nullopt;
 }
 
+Diagnostic too_few_or_many(const Graph& g, OpId id, std::int64_t makes, std::int64_t needed) {
+  Diagnostic d = error("the sizes do not fit",
+                       "the operator makes " + std::to_string(makes) + " where " + std::to_string(needed) +
+                           " would be needed, and its numbers stand in the file",
+                       "export the model with the sizes that you want");
+  d.subject = g.node(id).name();
+  return d;
+}
+
+// An operator without a rule makes what it made; one that normalizes does so over the sizes that stand in the file.
+std::optional<Diagnostic> made_of_other_sizes(const Graph& g, OpId id) {
+  const Op& op = g.ops[static_cast<std::size_t>(id)];
+  const auto differs = [&](const std::vector<std::int64_t>& file, const std::vector<std::int64_t>& now) -> std::optional<Diagnostic> {
+    for (std::size_t d = 0; d < std::min(file.size(), now.size()); ++d)
+      if (file[file.size() - 1 - d] != now[now.size() - 1 - d])
+        return too_few_or_many(g, id, file[file.size() - 1 - d], now[now.size() - 1 - d]);
+    return std::nullopt;
+  };
+  if (const auto* shape = ints_argument(g.node(id), "normalized_shape"); shape && !op.inputs.empty())
+    if (auto d = differs(*shape, g.sizes(op.inputs[0].tensor))) return d;
+  if (op.known) return std::nullopt;
+  for (const Operand& o : op.outputs)
+    if (o.tensor >= 0)
+      if (auto d = differs(g.model->values[static_cast<std::size_t>(o.tensor)].sizes, g.sizes(o.tensor))) return d;
+  return std::nullopt;
+}
+
 // What makes a tensor of numbers alone, which say more than its sizes: a range that does not begin at the start or goes down, steps
 // between two numbers, a diagonal. Where its result is to have other sizes, what these numbers would be is not known.
 std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
@@ -60,12 +87,8 @@ std::optional<Diagnostic> made_of_numbers(const Graph& g, OpId id) {
   if (!steps && !later) return std::nullopt;
   std::size_t at = 0;
   while (at + 1 < now.size() && at + 1 < stored.size() && now[at] == stored[at]) ++at;
-  Diagnostic d = error("the sizes do not fit",
-                       later ? "the range begins with a number that may have been a size of the file"
-                             : "the operator makes " + std::to_string(stored[at]) + " where " + std::to_string(now[at]) +
-                                   " would be needed, and its numbers stand in the file",
-                       "export the model with the sizes that you want");
-  d.subject = n.name();
+  Diagnostic d = too_few_or_many(g, id, stored[at], now[at]);
+  if (later) d.why = "the range begins with a number that may have been a size of the file";
   return d;
 }
 
@@ -84,7 +107,10 @@ std::optional<Diagnostic> unknown_size(const Graph& g) {
     });
     // Without a rule nothing is known of what it makes of other sizes.
     const auto lost = own || !op.known ? changed_and_lost(g, op, op.known ? made : std::vector<ClassId>()) : std::nullopt;
-    if (!lost) continue;
+    if (!lost) {
+      if (auto d = made_of_other_sizes(g, id)) return d;
+      continue;
+    }
     const auto [tensor, dim] = *lost;
     Diagnostic d = error(
         "the sizes do not fit",

@@ -134,6 +134,19 @@ std::optional<Diagnostic> losses(const Graph& graph, const plan::Plan& plan) {
                  "", "'model loss=" + others[0] + "' chooses");
 }
 
+// A size of 1 that grows: the file does not say which of its other sizes of 1 would have grown with it.
+std::optional<Diagnostic> grown_from_one(const std::vector<plan::InputDimension>& inputs, const plan::InputSizes& sizes) {
+  for (const plan::InputDimension& i : inputs) {
+    const auto now = sizes.find(i.name);
+    if (!i.words.empty() || i.size != 1 || now == sizes.end() || now->second == 1) continue;
+    return warning("the model was exported with " + i.name + "=1: what it computes with " + i.name + "=" +
+                       std::to_string(now->second) + " is partly a guess",
+                   "where a 1 stands in the file, it may be the " + i.name + " or a 1 at any " + i.name,
+                   "a file that is exported with " + i.name + "=2 says it");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::OpenValues& values,
@@ -156,6 +169,11 @@ Result<Decided> decide(const Graph& base, const plan::Plan& plan, const plan::Op
     result.diagnostics.push_back(std::move(d));
   }
   if (!sized.value || result.has_errors()) return result;
+  if (std::optional<Diagnostic> d = grown_from_one(inputs, *sizes.value)) {
+    d->file = plan.file;
+    if (model != plan.statements.rend()) d->line = model->line, d->subject = plan::print_code(*model);
+    result.diagnostics.push_back(std::move(*d));
+  }
   if (auto d = losses(base, plan)) result.diagnostics.push_back(std::move(*d));
   Result<plan::Decisions> decisions = plan::bind(plan, (*sized.value)->info, known);
   result.diagnostics.insert(result.diagnostics.end(), decisions.diagnostics.begin(), decisions.diagnostics.end());

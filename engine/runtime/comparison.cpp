@@ -128,8 +128,10 @@ at::Tensor Comparison::amplified(const ParameterBlock& b, const OptimizerSetting
   if (optimizer.kind != OptimizerKind::adamw || entry == nullptr || !b.first_gradient.defined() || elements(b.region) == 0)
     return {};
   const at::Tensor gradient = cut(entry->whole, whole_region(graph_, b.tensor), b.region);
-  const at::Tensor rounding = b.first_gradient.sub(gradient).abs().max();
-  at::Tensor off = at::zeros_like(gradient);
+  at::Tensor rounding = b.first_gradient.sub(gradient).abs().max();
+  if (precision_ == Precision::float64)  // what is zero in the first step may be rounded in the next
+    rounding = rounding.clamp_min(std::numeric_limits<double>::epsilon() * reference_.largest(precision_, ReferenceKind::gradient));
+  at::Tensor off = at::zeros_like(gradient.abs());
   for (int step = 0; step < steps; ++step)  // what a parameter is off by, the next gradient is off by too
     off = off.add(off.add(rounding).div(gradient.abs().add(optimizer.epsilon)).clamp_max(1), optimizer.rate);
   return off.mul(kOrders);

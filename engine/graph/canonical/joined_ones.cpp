@@ -10,23 +10,9 @@
 
 namespace planscope {
 
-bool batch_of_one(const Model& model) {
-  return std::any_of(model.inputs.begin(), model.inputs.end(), [&](ValueId v) {
-    const auto& sizes = model.values[static_cast<std::size_t>(v)].sizes;
-    return !sizes.empty() && sizes[0] == 1;
-  });
-}
-
 Model joined_ones(Model model) {
   if (!batch_of_one(model)) return model;
-  std::vector<bool> of_input(model.values.size(), false);
-  for (const ValueId v : model.inputs) of_input[static_cast<std::size_t>(v)] = true;
-  for (const Node& node : model.nodes) {
-    bool any = false;
-    for_each_tensor(node, [&](ValueId v) { any = any || of_input[static_cast<std::size_t>(v)]; });
-    for (const ValueId v : node.outputs)
-      if (v >= 0) of_input[static_cast<std::size_t>(v)] = any;
-  }
+  const std::vector<bool> of_input = of_inputs(model);
   return rewrite(std::move(model), [&](Rewriter& rewriter, Node& node) {
     auto* tensors = node.target == "aten::cat" || node.target == "aten::stack"
                         ? std::get_if<std::vector<Tensor>>(&node.arguments[0].value)

@@ -1,5 +1,5 @@
 // Operators that return what they are given: copies, layout changes, dropout that does nothing, padding by nothing,
-// integers plus zero.
+// numbers plus zero.
 #include <algorithm>
 #include <set>
 
@@ -21,8 +21,9 @@ bool pads_nothing(const Node& node) {
          std::all_of(pad->begin(), pad->end(), [](std::int64_t width) { return width == 0; });
 }
 
+// Also of floating numbers: of all of them -0 alone becomes another zero.
 bool adds_zero(const Node& node) {
-  return (node.target == "aten::add.Scalar" || node.target == "aten::sub.Scalar") && int_argument(node, "other") == 0;
+  return (node.target == "aten::add.Scalar" || node.target == "aten::sub.Scalar") && number_argument(node, "other") == 0.0;
 }
 
 bool does_nothing(const Rewriter& rewriter, const Node& node, ValueId self) {
@@ -30,7 +31,7 @@ bool does_nothing(const Rewriter& rewriter, const Node& node, ValueId self) {
                                                     "aten::lift_fresh_copy", "aten::lift_fresh"};
   if (copies.contains(node.target)) return true;
   if (is_dropout(node)) return bool_argument(node, "train") == false || number_argument(node, "p") == 0.0;
-  return pads_nothing(node) || (adds_zero(node) && !is_floating(rewriter.value(self).dtype));
+  return pads_nothing(node) || adds_zero(node);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "engine/graph/arguments.h"
 #include "engine/graph/canonical/counters.h"
+#include "engine/graph/canonical/literal_ones.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
 #include "engine/graph/functional/views.h"
@@ -22,7 +23,7 @@ struct Repeat {
 };
 
 Repeat by_interleaving(Rewriter& rewriter, const Node& node) {
-  ValueId self = tensor_argument(node, "self");
+  const ValueId self = tensor_argument(node, "self");
   auto count = int_argument(node, "repeats"), dim = int_argument(node, "dim");
   if (node.target != "aten::repeat_interleave.self_int" || self < 0 || !count || *count < 1) return {};
   if (!dim) {  // of all elements in a row
@@ -36,7 +37,7 @@ Repeat by_interleaving(Rewriter& rewriter, const Node& node) {
 
 // The only index is that of dimension `dim`.
 Repeat by_index(const Rewriter& rewriter, const Node& node) {
-  ValueId self = tensor_argument(node, "self");
+  const ValueId self = tensor_argument(node, "self");
   const auto* indices = tensors_argument(node, "indices");
   if (node.target != "aten::index.Tensor" || self < 0 || !indices || indices->empty()) return {};
   for (std::size_t dim = 0; dim + 1 < indices->size(); ++dim)
@@ -45,7 +46,7 @@ Repeat by_index(const Rewriter& rewriter, const Node& node) {
 }
 
 // The whole of `self` some times along each dimension, new ones in front.
-bool tile(Rewriter& rewriter, const Node& node) {
+bool tile(Rewriter& rewriter, const Node& node, const LiteralOnes& ones) {
   const ValueId self = tensor_argument(node, "self");
   const auto given = ints_argument(node, node.target == "aten::tile" ? "dims" : "repeats");
   if ((node.target != "aten::repeat" && node.target != "aten::tile") || self < 0 || !given) return false;
@@ -64,7 +65,7 @@ bool tile(Rewriter& rewriter, const Node& node) {
     before.push_back(size);
     after.push_back(size);
   }
-  const ValueId view = rewriter.emit_view(node, self, before);
+  const ValueId view = ones.kept(rewriter, node, rewriter.emit_view(node, self, before));
   rewriter.replace(node.outputs[0], rewriter.emit_view(node, rewriter.emit_expand(node, view, after), result));
   return true;
 }
@@ -89,10 +90,11 @@ bool grid(Rewriter& rewriter, const Node& node) {
 }  // namespace
 
 Model repeats(Model model) {
-  return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+  const LiteralOnes ones(model);
+  return rewrite(std::move(model), [&](Rewriter& rewriter, Node& node) {
     if (grid(rewriter, node)) return true;
     if (node.outputs.size() != 1 || node.outputs[0] < 0) return false;
-    if (tile(rewriter, node)) return true;
+    if (tile(rewriter, node, ones)) return true;
     Repeat repeat = by_interleaving(rewriter, node);
     if (repeat.self < 0) repeat = by_index(rewriter, node);
     if (repeat.self < 0 || repeat.count < 1) return false;

@@ -1,5 +1,6 @@
 // view, permute and expand are the only operators that rearrange dimensions, with literal sizes.
 #include "engine/graph/arguments.h"
+#include "engine/graph/canonical/literal_ones.h"
 #include "engine/graph/canonical/passes.h"
 #include "engine/graph/canonical/rewriter.h"
 #include "engine/graph/functional/views.h"
@@ -23,7 +24,8 @@ bool broadcast(Rewriter& rewriter, Node& node) {
 }  // namespace
 
 Model shapes(Model model) {
-  return rewrite(std::move(model), [](Rewriter& rewriter, Node& node) {
+  const LiteralOnes ones(model);
+  return rewrite(std::move(model), [&](Rewriter& rewriter, Node& node) {
     if (node.target == "aten::broadcast_tensors") return broadcast(rewriter, node);
     ValueId self = sole_operand(node);
     if (self < 0) return false;
@@ -36,6 +38,7 @@ Model shapes(Model model) {
       rewriter.replace(result, conjugates(node) ? rewriter.emit_conjugate(node, permuted) : permuted);
     } else if (node.target == "aten::expand" || node.target == "aten::expand_as" ||
                node.target == "aten::broadcast_to") {
+      if (rewriter.value(self).sizes.size() == sizes.size()) self = ones.kept(rewriter, node, self);
       rewriter.replace(result, rewriter.emit_expand(node, self, sizes));
     } else {
       return false;

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
-
 #include <ctime>
+
 #include <random>
 #include <set>
 
@@ -380,27 +380,6 @@ TEST_CASE("random changes of plan files never crash or stall binding") {
     enumerate_order(*d, 100'000);
     open_choices(*d, models[static_cast<std::size_t>(round) % models.size()]);
     REQUIRE((std::clock() - begin) / CLOCKS_PER_SEC < 60);
-  }
-}
-
-TEST_CASE("binding is fast enough to be called by a search") {
-  const std::string text =
-      "devices 4096 as pipe=4 data=512 tensor=2\naxis mb=8\nlet L = model.layers[*]\nlet S = cut L into |pipe|\n"
-      "trans * batch by mb, data\nuse tp(L, tensor)\ntrans update(*), grad(*) dim0 by data\ntrans L recompute\n"
-      "assign S[i] to pipe=i\nuse 1f1b(S)\n";
-  const Plan plan = parsed(text);
-  for (const int layers : {126, 466}) {  // 1,900 and 7,000 operators
-    const ModelInfo m = llama({.layers = layers, .batch = 8192});
-    double best = 1e9;
-    for (int i = 0; i < 5; ++i) {
-      const std::clock_t begin = std::clock();  // processor time: the machine may be busy
-      const Result<Decisions> d = plan::bind(plan, m);
-      best = std::min(best, 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
-      INFO(to_string(d.diagnostics));
-      REQUIRE(d.ok());
-    }
-    WARN("bind, " << m.operators.size() << " operators: " << best << " ms");
-    CHECK(best < 2 * layers);  // measured: 4 and 15; a build with sanitizers takes some ten times as long
   }
 }
 

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "engine/graph/canonical/canonical.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
@@ -131,6 +132,50 @@ TEST_CASE("a batch that is joined from as many pieces stays") {
         "'batch' cannot be 12; an operator takes it apart or joins it as 2 pieces, and their number stands in the "
         "file; export "
         "the model with batch=12\n");
+}
+
+TEST_CASE("what an operator without a rule makes of numbers alone is not known at another size") {
+  ModelBuilder b;
+  const ValueId x = b.linear("up", b.input("x", {4, 8}), 8, false);
+  const ValueId rows = b.node("m", "mine::rows", {{"high", std::int64_t{8}}, {"size", std::vector<std::int64_t>{4, 8}}}, {4, 8});
+  const Graph g = b.graph(b.node("", whole, reduced(b.multiply("", x, rows), {0, 1}), {}));
+  CHECK(resize(g, {{"batch", 4}}).ok());
+  CHECK(to_string(resize(g, {{"batch", 32}}).diagnostics) ==
+        "m:rows#0: the sizes do not fit; the operator makes 4 where 32 would be needed, and its numbers stand in the file; "
+        "export the model with the sizes that you want\n");
+}
+
+TEST_CASE("what is normalized over the batch is so over that of the file") {
+  ModelBuilder b;
+  const ValueId turned = b.permute("", b.linear("up", b.input("x", {4, 8}), 8, false), {1, 0});
+  const ValueId normed = b.node("m", "aten::layer_norm", {{"input", Tensor{turned}}, {"normalized_shape", std::vector<std::int64_t>{4}}}, {8, 4});
+  const Graph g = b.graph(b.node("", whole, reduced(normed, {0, 1}), {}));
+  CHECK(resize(g, {{"batch", 4}}).ok());
+  CHECK_FALSE(resize(g, {{"batch", 32}}).ok());
+}
+
+TEST_CASE("what is expanded to a batch of one has the batch of what it meets") {
+  for (const char* expanding : {"aten::expand", "aten::repeat"}) {
+    const bool expands = expanding == std::string("aten::expand");
+    ModelBuilder b;
+    const ValueId keys = b.linear("keys", b.input("x", {1, 5, 8}), 8, false);
+    const ValueId queries = b.node(
+        "queries", expanding,
+        expands ? std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}}, {"size", std::vector<std::int64_t>{1, -1, -1}}, {"implicit", false}}
+                : std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}}, {"repeats", std::vector<std::int64_t>{1, 1, 1}}},
+        {1, 8, 3});
+    const ValueId scores = b.node("", "aten::bmm", {{"self", Tensor{keys}}, {"mat2", Tensor{queries}}}, {1, 5, 3});
+    const ValueId turned = b.permute("", queries, {0, 2, 1});
+    const ValueId again = b.node("", "aten::bmm", {{"self", Tensor{turned}}, {"mat2", Tensor{b.permute("", keys, {0, 2, 1})}}}, {1, 3, 5});
+    const ValueId loss = b.add("", b.node("", whole, reduced(scores, {0, 1, 2}), {}), b.node("", whole, reduced(again, {0, 1, 2}), {}));
+    const Result<Graph> g = make_graph(std::make_shared<const Model>(planscope::canonicalize(*b.model(loss))));
+    REQUIRE(g.ok());
+    const Result<Graph> other = resize(*g, {{"batch", 6}});
+    INFO(to_string(other.diagnostics));
+    REQUIRE(other.ok());
+    CHECK(other->sizes(scores) == std::vector<std::int64_t>{6, 5, 3});
+    CHECK(other->sizes(again) == std::vector<std::int64_t>{6, 3, 5});
+  }
 }
 
 TEST_CASE("numbers that may be a size are told") {
