@@ -3,6 +3,7 @@
 // keeps such an expand, whose 1 then is the batch wherever it meets it (PartTable::make, loose).
 #include <vector>
 
+#include "engine/graph/arguments.h"
 #include "engine/graph/batch_of_one.h"
 #include "engine/graph/canonical/rewriter.h"
 
@@ -20,8 +21,22 @@ class LiteralOnes {
     const auto& sizes = rewriter.value(node.outputs[0]).sizes;
     if (own.sizes.empty() || sizes.empty() || own.sizes[0] != 1 || sizes[0] != 1) return self;
     if (result >= of_inputs_.size() || of_inputs_[result]) return self;
+    if (const Node* made = rewriter.producer(self); made && keeps_sizes(rewriter, *made)) return self;
     return rewriter.emit(node, "aten::expand", {{"self", Tensor{self}}, {"size", own.sizes}, {"implicit", false}}, own.dtype,
                          own.sizes);
+  }
+
+  // Such an expand.
+  static bool keeps_sizes(const Rewriter& rewriter, const Node& node) {
+    const ValueId self = sole_operand(node);
+    if (node.target != "aten::expand" || self < 0 || rewriter.value(self).sizes != rewriter.value(node.outputs[0]).sizes) return false;
+    const auto* size = ints_argument(node, "size");
+    return size && *size == rewriter.value(self).sizes;
+  }
+  bool keeps(const Rewriter& rewriter, const Node& node) const {
+    const auto result = static_cast<std::size_t>(node.outputs[0]);
+    return result < of_inputs_.size() && !of_inputs_[result] && keeps_sizes(rewriter, node) &&
+           !rewriter.value(node.outputs[0]).sizes.empty() && rewriter.value(node.outputs[0]).sizes[0] == 1;
   }
 
  private:

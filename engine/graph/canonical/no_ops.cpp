@@ -21,9 +21,11 @@ bool pads_nothing(const Node& node) {
          std::all_of(pad->begin(), pad->end(), [](std::int64_t width) { return width == 0; });
 }
 
-// Also of floating numbers: of all of them -0 alone becomes another zero.
-bool adds_zero(const Node& node) {
-  return (node.target == "aten::add.Scalar" || node.target == "aten::sub.Scalar") && number_argument(node, "other") == 0.0;
+// To integers, and to scalars such as a loss: -0 becomes another zero, which makes no other loss.
+bool adds_zero(const Rewriter& rewriter, const Node& node, ValueId self) {
+  const Value& to = rewriter.value(self);
+  return (node.target == "aten::add.Scalar" || node.target == "aten::sub.Scalar") &&
+         number_argument(node, "other") == 0.0 && (!is_floating(to.dtype) || to.sizes.empty());
 }
 
 bool does_nothing(const Rewriter& rewriter, const Node& node, ValueId self) {
@@ -31,7 +33,7 @@ bool does_nothing(const Rewriter& rewriter, const Node& node, ValueId self) {
                                                     "aten::lift_fresh_copy", "aten::lift_fresh"};
   if (copies.contains(node.target)) return true;
   if (is_dropout(node)) return bool_argument(node, "train") == false || number_argument(node, "p") == 0.0;
-  return pads_nothing(node) || adds_zero(node);
+  return pads_nothing(node) || adds_zero(rewriter, node, self);
 }
 
 }  // namespace
