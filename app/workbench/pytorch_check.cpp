@@ -8,6 +8,7 @@
 #include "app/workbench/materials.h"
 #include "app/workbench/python.h"
 #include "app/workbench/pytorch_files.h"
+#include "app/workbench/training.h"
 #include "engine/base/temporary_folder.h"
 #include "engine/base/text.h"
 #include "engine/launch/launcher.h"
@@ -129,6 +130,8 @@ Result<std::vector<PytorchAnswer>> check_with_pytorch(
       c.answer.bad_input = true;
       continue;
     }
+    c.answer.failed = why_not_run(*m->model.model);
+    if (!c.answer.failed.empty()) continue;
     predict_memory(*m, c.answer);
     c.path = fs::absolute(m->model.model->path, ec).string();
     c.record = folder / ("record-" + std::to_string(i));

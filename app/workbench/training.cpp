@@ -55,10 +55,18 @@ TrialResult refused(std::string reason, bool bad_input = false) {
   return r;
 }
 
+}  // namespace
+
+std::string why_not_run(const Model& model) {
+  if (model.data_numbers.empty()) return {};
+  return model.data_numbers.front() + " reads a number that depends on data; planned with its upper bound, it cannot be run";
+}
+
+namespace {
+
 TrialResult run(const Materials& m, const TrainingSpec& spec, const std::function<void(const TrialProgress&)>& progress,
                 const std::atomic<bool>& stop) {
-  if (const std::vector<std::string>& unknown = m.model.model->data_numbers; !unknown.empty())
-    return refused(unknown.front() + " reads a number that depends on data; planned with its upper bound, it cannot be run");
+  if (std::string why = why_not_run(*m.model.model); !why.empty()) return refused(std::move(why));
   std::error_code ec;
   std::filesystem::create_directories(spec.folder, ec);
   if (ec) return refused("cannot make the folder '" + spec.folder + "': " + ec.message());

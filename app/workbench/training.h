@@ -49,6 +49,9 @@ struct Training {
   bool recorded = false;              // its result is in the workspace
 };
 
+// Why no Program of the model is run; empty: it can be.
+std::string why_not_run(const Model&);
+
 Training train(const Materials&, const TrainingSpec&, Workspace*,
                const std::function<void(const TrialProgress&)>& progress, const std::atomic<bool>& stop,
                std::vector<Diagnostic>&);

@@ -37,8 +37,20 @@ class Step(torch.nn.Module):
         return self.net(x)[0].square().mean()
 program = torch.export.export(Step().train(), (torch.randn(4, 5, 6),), strict=False)
 torch.export.save(program, sys.argv[1])
+class Reading(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(6, 8)
+    def forward(self, x, n):
+        most = n.max().item()
+        torch._check(most >= 0)
+        torch._check(most < 60)
+        return (self.net(x) * most).square().mean()
+program = torch.export.export(Reading(), (torch.randn(4, 6), torch.arange(4)), strict=False)
+torch.export.save(program, sys.argv[2])
 )");
-  REQUIRE(std::system((python + " " + script + " " + archive + " > /dev/null 2>&1").c_str()) == 0);
+  const std::string reading = scratch.path("reading.pt2");
+  REQUIRE(std::system((python + " " + script + " " + archive + " " + reading + " > /dev/null 2>&1").c_str()) == 0);
   const Ended e = planscope_program({"check", archive, "--python", python, "--json"}, scratch);
   INFO(e.err);
   CHECK(e.status == 3);
@@ -46,9 +58,10 @@ torch.export.save(program, sys.argv[1])
   CHECK(a["equal"] == false);
   CHECK(a["failed"].get<std::string>().find("net:lstm#0") != std::string::npos);
   CHECK(e.err.find("cannot be compared: the random draws cannot be lined up") != std::string::npos);
-  const Ended both = planscope_program({"check", model, archive, "--python", python, "--json"}, scratch);
-  CHECK(both.status == 3);
-  CHECK(Json::parse(both.out)["uncompared"] == 1);
+  const Ended all = planscope_program({"check", model, archive, reading, "--python", python, "--json"}, scratch);
+  CHECK(all.status == 3);
+  CHECK(Json::parse(all.out)["uncompared"] == 2);
+  CHECK(all.out.find("reads a number that depends on data") != std::string::npos);
 }
 
 TEST_CASE("a file of inputs that check cannot use is bad input") {
