@@ -60,7 +60,9 @@ std::optional<double> convolution(const Counted& c, bool transposed) {
   const std::size_t rank = weight->size();
   if (plane.size() + 1 < rank) return std::nullopt;
   const double rows = plane.size() == rank ? static_cast<double>(plane[0]) : 1;
-  const double products = is_complex(c.g.model->values[static_cast<std::size_t>(c.op.outputs.front().tensor)].dtype) ? 3 : 1;  // of real numbers
+  const double products = is_complex(c.g.model->values[static_cast<std::size_t>(c.op.outputs.front().tensor)].dtype)
+                              ? 3
+                              : 1;  // of real numbers
   return 2 * products * rows * product(plane, plane.size() + 2 - rank) * product(*weight);
 }
 
@@ -68,8 +70,7 @@ std::optional<double> convolution(const Counted& c, bool transposed) {
 std::optional<double> attention(const Counted& c) {
   const auto q = c.operand("query"), k = c.operand("key"), v = c.operand("value");
   if (!q || !k || !v || q->size() < 2 || k->size() < 2 || v->empty()) return std::nullopt;
-  return 2 * product(*q, 0, 1) * static_cast<double>((*k)[k->size() - 2]) *
-         static_cast<double>(q->back() + v->back());
+  return 2 * product(*q, 0, 1) * static_cast<double>((*k)[k->size() - 2]) * static_cast<double>(q->back() + v->back());
 }
 
 // Letters that only one of the two operands has are summed before, and without any to contract there is no product of
@@ -111,7 +112,8 @@ std::optional<double> chain(const Counted& c) {
     for (std::size_t i = 0; i + length < n; ++i) {
       double best = std::numeric_limits<double>::infinity();
       for (std::size_t k = i; k < i + length; ++k)
-        best = std::min(best, least[i][k] + least[k + 1][i + length] + 2 * sides[i] * sides[k + 1] * sides[i + length + 1]);
+        best = std::min(best,
+                        least[i][k] + least[k + 1][i + length] + 2 * sides[i] * sides[k + 1] * sides[i + length + 1]);
       least[i][i + length] = best;
     }
   return n < 2 ? std::nullopt : std::optional(least[0][n - 1]);
@@ -155,7 +157,8 @@ std::optional<double> product_flops(const Counted& c) {
   const std::string& t = c.node.target;
   if (t == "aten::linear") return contraction(c, "input");
   if (t == "aten::addmm" || t == "aten::addmv") return contraction(c, t == "aten::addmm" ? "mat1" : "mat");
-  if (t == "aten::mm" || t == "aten::bmm" || t == "aten::matmul" || t == "aten::mv" || t == "aten::dot" || t == "aten::vdot")
+  if (t == "aten::mm" || t == "aten::bmm" || t == "aten::matmul" || t == "aten::mv" || t == "aten::dot" ||
+      t == "aten::vdot")
     return contraction(c, "self");
   if (t == "aten::baddbmm" || t == "aten::addbmm") {
     const auto batches = c.operand("batch1");

@@ -52,7 +52,8 @@ Diagnostic too_few_or_many(const Graph& g, OpId id, std::int64_t makes, std::int
 // An operator without a rule makes what it made; one that normalizes does so over the sizes that stand in the file.
 std::optional<Diagnostic> made_of_other_sizes(const Graph& g, OpId id) {
   const Op& op = g.ops[static_cast<std::size_t>(id)];
-  const auto differs = [&](const std::vector<std::int64_t>& file, const std::vector<std::int64_t>& now) -> std::optional<Diagnostic> {
+  const auto differs = [&](const std::vector<std::int64_t>& file,
+                           const std::vector<std::int64_t>& now) -> std::optional<Diagnostic> {
     for (std::size_t d = 0; d < std::min(file.size(), now.size()); ++d)
       if (file[file.size() - 1 - d] != now[now.size() - 1 - d])
         return too_few_or_many(g, id, file[file.size() - 1 - d], now[now.size() - 1 - d]);
@@ -106,7 +107,8 @@ std::optional<Diagnostic> unknown_size(const Graph& g) {
       return !related[i] && g.classes[i].size > 1 && !has(read, c);
     });
     // Without a rule nothing is known of what it makes of other sizes.
-    const auto lost = own || !op.known ? changed_and_lost(g, op, op.known ? made : std::vector<ClassId>()) : std::nullopt;
+    const auto lost =
+        own || !op.known ? changed_and_lost(g, op, op.known ? made : std::vector<ClassId>()) : std::nullopt;
     if (!lost) {
       if (auto d = made_of_other_sizes(g, id)) return d;
       continue;

@@ -22,14 +22,16 @@ class LiteralOnes {
     if (own.sizes.empty() || sizes.empty() || own.sizes[0] != 1 || sizes[0] != 1) return self;
     if (result >= of_inputs_.size() || of_inputs_[result]) return self;
     if (const Node* made = rewriter.producer(self); made && keeps_sizes(rewriter, *made)) return self;
-    return rewriter.emit(node, "aten::expand", {{"self", Tensor{self}}, {"size", own.sizes}, {"implicit", false}}, own.dtype,
-                         own.sizes);
+    return rewriter.emit(node, "aten::expand", {{"self", Tensor{self}}, {"size", own.sizes}, {"implicit", false}},
+                         own.dtype, own.sizes);
   }
 
   // Such an expand.
   static bool keeps_sizes(const Rewriter& rewriter, const Node& node) {
     const ValueId self = sole_operand(node);
-    if (node.target != "aten::expand" || self < 0 || rewriter.value(self).sizes != rewriter.value(node.outputs[0]).sizes) return false;
+    if (node.target != "aten::expand" || self < 0 ||
+        rewriter.value(self).sizes != rewriter.value(node.outputs[0]).sizes)
+      return false;
     const auto* size = ints_argument(node, "size");
     return size && *size == rewriter.value(self).sizes;
   }

@@ -137,18 +137,21 @@ TEST_CASE("a batch that is joined from as many pieces stays") {
 TEST_CASE("what an operator without a rule makes of numbers alone is not known at another size") {
   ModelBuilder b;
   const ValueId x = b.linear("up", b.input("x", {4, 8}), 8, false);
-  const ValueId rows = b.node("m", "mine::rows", {{"high", std::int64_t{8}}, {"size", std::vector<std::int64_t>{4, 8}}}, {4, 8});
+  const ValueId rows =
+      b.node("m", "mine::rows", {{"high", std::int64_t{8}}, {"size", std::vector<std::int64_t>{4, 8}}}, {4, 8});
   const Graph g = b.graph(b.node("", whole, reduced(b.multiply("", x, rows), {0, 1}), {}));
   CHECK(resize(g, {{"batch", 4}}).ok());
   CHECK(to_string(resize(g, {{"batch", 32}}).diagnostics) ==
-        "m:rows#0: the sizes do not fit; the operator makes 4 where 32 would be needed, and its numbers stand in the file; "
+        "m:rows#0: the sizes do not fit; the operator makes 4 where 32 would be needed, and its numbers stand in the "
+        "file; "
         "export the model with the sizes that you want\n");
 }
 
 TEST_CASE("what is normalized over the batch is so over that of the file") {
   ModelBuilder b;
   const ValueId turned = b.permute("", b.linear("up", b.input("x", {4, 8}), 8, false), {1, 0});
-  const ValueId normed = b.node("m", "aten::layer_norm", {{"input", Tensor{turned}}, {"normalized_shape", std::vector<std::int64_t>{4}}}, {8, 4});
+  const ValueId normed = b.node(
+      "m", "aten::layer_norm", {{"input", Tensor{turned}}, {"normalized_shape", std::vector<std::int64_t>{4}}}, {8, 4});
   const Graph g = b.graph(b.node("", whole, reduced(normed, {0, 1}), {}));
   CHECK(resize(g, {{"batch", 4}}).ok());
   CHECK_FALSE(resize(g, {{"batch", 32}}).ok());
@@ -159,15 +162,20 @@ TEST_CASE("what is expanded to a batch of one has the batch of what it meets") {
     const bool expands = expanding == std::string("aten::expand");
     ModelBuilder b;
     const ValueId keys = b.linear("keys", b.input("x", {1, 5, 8}), 8, false);
-    const ValueId queries = b.node(
-        "queries", expanding,
-        expands ? std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}}, {"size", std::vector<std::int64_t>{1, -1, -1}}, {"implicit", false}}
-                : std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}}, {"repeats", std::vector<std::int64_t>{1, 1, 1}}},
-        {1, 8, 3});
+    const ValueId queries =
+        b.node("queries", expanding,
+               expands ? std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}},
+                                                    {"size", std::vector<std::int64_t>{1, -1, -1}},
+                                                    {"implicit", false}}
+                       : std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}},
+                                                    {"repeats", std::vector<std::int64_t>{1, 1, 1}}},
+               {1, 8, 3});
     const ValueId scores = b.node("", "aten::bmm", {{"self", Tensor{keys}}, {"mat2", Tensor{queries}}}, {1, 5, 3});
     const ValueId turned = b.permute("", queries, {0, 2, 1});
-    const ValueId again = b.node("", "aten::bmm", {{"self", Tensor{turned}}, {"mat2", Tensor{b.permute("", keys, {0, 2, 1})}}}, {1, 3, 5});
-    const ValueId loss = b.add("", b.node("", whole, reduced(scores, {0, 1, 2}), {}), b.node("", whole, reduced(again, {0, 1, 2}), {}));
+    const ValueId again = b.node(
+        "", "aten::bmm", {{"self", Tensor{turned}}, {"mat2", Tensor{b.permute("", keys, {0, 2, 1})}}}, {1, 3, 5});
+    const ValueId loss =
+        b.add("", b.node("", whole, reduced(scores, {0, 1, 2}), {}), b.node("", whole, reduced(again, {0, 1, 2}), {}));
     const Result<Graph> g = make_graph(std::make_shared<const Model>(planscope::canonicalize(*b.model(loss))));
     REQUIRE(g.ok());
     const Result<Graph> other = resize(*g, {{"batch", 6}});
@@ -189,7 +197,8 @@ TEST_CASE("numbers that may be a size are told") {
   const ValueId root = b.node("b", "aten::sqrt", {{"self", Tensor{sum}}}, {});
   const ValueId scaled = b.node("b", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", 0.25}}, {});
   const ValueId other = b.node("c", "aten::mul.Scalar", {{"self", Tensor{root}}, {"other", std::int64_t{5}}}, {});
-  const ValueId less = b.node("d", "aten::sub.Scalar", {{"self", Tensor{root}}, {"other", std::log(4.0)}, {"alpha", std::int64_t{1}}}, {});
+  const ValueId less = b.node("d", "aten::sub.Scalar",
+                              {{"self", Tensor{root}}, {"other", std::log(4.0)}, {"alpha", std::int64_t{1}}}, {});
   Model m = *b.model(b.add("", b.add("", divided, scaled), b.add("", other, less)));
   for (Node& n : m.nodes)
     if (n.kind == "div") n.like = h;
@@ -197,16 +206,17 @@ TEST_CASE("numbers that may be a size are told") {
   CHECK(resize(g, {{"batch", 4}}).diagnostics.empty());
   const Result<Graph> larger = resize(g, {{"batch", 12}});
   REQUIRE(larger.ok());
-  CHECK(to_string(larger.diagnostics) ==
-        "warning: a:div#0: it divides by 12 here, where the file has the number 4; what it divides is a sum over 4 "
-        "elements in "
-        "the file (batch), so the number is taken for theirs; if the number is 4 whatever the size is, export the "
-        "model with "
-        "batch=12\n"
-        "warning: b:mul#0: its number 0.25 stays 0.25; it may be 1/4, where 4 is the size of batch in the file; whether "
-        "it is cannot be known; if it is, export the model with batch=12\n"
-        "warning: d:sub#0: its number 1.38629 stays 1.38629; it may be log 4, where 4 is the size of batch in the file; "
-        "whether it is cannot be known; if it is, export the model with batch=12\n");
+  CHECK(
+      to_string(larger.diagnostics) ==
+      "warning: a:div#0: it divides by 12 here, where the file has the number 4; what it divides is a sum over 4 "
+      "elements in "
+      "the file (batch), so the number is taken for theirs; if the number is 4 whatever the size is, export the "
+      "model with "
+      "batch=12\n"
+      "warning: b:mul#0: its number 0.25 stays 0.25; it may be 1/4, where 4 is the size of batch in the file; whether "
+      "it is cannot be known; if it is, export the model with batch=12\n"
+      "warning: d:sub#0: its number 1.38629 stays 1.38629; it may be log 4, where 4 is the size of batch in the file; "
+      "whether it is cannot be known; if it is, export the model with batch=12\n");
 }
 
 TEST_CASE("what numbers of the file make is not made with another size") {
@@ -217,10 +227,10 @@ TEST_CASE("what numbers of the file make is not made with another size") {
     const Graph g = b.graph(b.node("", whole, reduced(b.multiply("", x, made), {0}), {}));
     return to_string(resize(g, {{"batch", 12}}).diagnostics);
   };
-  CHECK(resized("aten::linspace", {{"start", 0.0}, {"end", 1.0}, {"steps", std::int64_t{4}}}).find("the sizes do not fit") !=
-        std::string::npos);
-  CHECK(resized("aten::arange.start", {{"start", std::int64_t{4}}, {"end", std::int64_t{8}}}).find("may have been a size") !=
-        std::string::npos);
+  CHECK(resized("aten::linspace", {{"start", 0.0}, {"end", 1.0}, {"steps", std::int64_t{4}}})
+            .find("the sizes do not fit") != std::string::npos);
+  CHECK(resized("aten::arange.start", {{"start", std::int64_t{4}}, {"end", std::int64_t{8}}})
+            .find("may have been a size") != std::string::npos);
   CHECK(resized("aten::arange.start_step",
                 {{"start", std::int64_t{3}}, {"end", std::int64_t{-1}}, {"step", std::int64_t{-1}}})
             .find("may have been a size") != std::string::npos);
@@ -231,14 +241,16 @@ TEST_CASE("inputs whose dimensions have one name and different sizes are not mad
   ModelBuilder b;
   const ValueId tokens = b.linear("up", b.input("tokens", {4, 8}), 8, false);
   const ValueId weights = b.input("weights", {3, 8});
-  const ValueId sums = b.add("", b.node("", whole, reduced(tokens, {0, 1}), {}), b.node("", whole, reduced(weights, {0, 1}), {}));
+  const ValueId sums =
+      b.add("", b.node("", whole, reduced(tokens, {0, 1}), {}), b.node("", whole, reduced(weights, {0, 1}), {}));
   const Graph g = b.graph(sums);
   const Result<Graph> larger = resize(g, {{"batch", 12}});
   REQUIRE(larger.ok());
   CHECK(larger->sizes(g.model->inputs[0]) == std::vector<std::int64_t>{12, 8});
   CHECK(larger->sizes(g.model->inputs[1]) == std::vector<std::int64_t>{3, 8});
   CHECK(to_string(larger.diagnostics) ==
-        "warning: 'batch' of the input 'weights' stays 3; in the file it is 3 of 'weights' and 4 of 'tokens', so the two are not "
+        "warning: 'batch' of the input 'weights' stays 3; in the file it is 3 of 'weights' and 4 of 'tokens', so the "
+        "two are not "
         "one dimension; if it follows, export the model at the size that you want\n");
   CHECK(resize(g, {{"batch", 4}}).diagnostics.empty());
 }
@@ -266,7 +278,8 @@ TEST_CASE("the first rows of a table that the file holds follow what they are ad
 TEST_CASE("a histogram has its bins at any size") {
   ModelBuilder b;
   const ValueId h = b.node("", whole, reduced(b.linear("up", b.input("x", {4, 8}), 8, false), {1}), {4});
-  const ValueId bins = b.node("", "aten::histc", {{"self", Tensor{h}}, {"bins", std::int64_t{5}}, {"min", 0.0}, {"max", 1.0}}, {5});
+  const ValueId bins =
+      b.node("", "aten::histc", {{"self", Tensor{h}}, {"bins", std::int64_t{5}}, {"min", 0.0}, {"max", 1.0}}, {5});
   const Graph g = b.graph(b.add("", b.node("", whole, reduced(h, {0}), {}), b.node("", whole, reduced(bins, {0}), {})));
   const Result<Graph> larger = resize(g, {{"batch", 12}});
   INFO(to_string(larger.diagnostics));
@@ -280,20 +293,28 @@ TEST_CASE("numbers beside a size that is still there are told, equal ones togeth
   const auto divided = [&](ValueId t) {
     return b.node("a", "aten::mul.Scalar", {{"self", Tensor{t}}, {"other", 1.0 / 6}}, {6, 8});
   };
-  const ValueId places = b.node("b", "aten::arange.start_step",
-                                {{"start", std::int64_t{5}}, {"end", std::int64_t{-1}}, {"step", std::int64_t{-1}}}, {6}, DType::i64);
-  const ValueId turned = b.node("b", "aten::index_select", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", Tensor{places}}}, {6, 8});
-  const ValueId last = b.node("c", "aten::select.int", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", std::int64_t{5}}}, {8});
-  const ValueId first = b.node("d", "aten::select.int", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", std::int64_t{1}}}, {8});
-  const ValueId rows = b.add("", b.node("", whole, reduced(divided(divided(h)), {0}), {8}), b.node("", whole, reduced(turned, {0}), {8}));
+  const ValueId places =
+      b.node("b", "aten::arange.start_step",
+             {{"start", std::int64_t{5}}, {"end", std::int64_t{-1}}, {"step", std::int64_t{-1}}}, {6}, DType::i64);
+  const ValueId turned = b.node("b", "aten::index_select",
+                                {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", Tensor{places}}}, {6, 8});
+  const ValueId last =
+      b.node("c", "aten::select.int", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", std::int64_t{5}}}, {8});
+  const ValueId first =
+      b.node("d", "aten::select.int", {{"self", Tensor{h}}, {"dim", std::int64_t{0}}, {"index", std::int64_t{1}}}, {8});
+  const ValueId rows = b.add("", b.node("", whole, reduced(divided(divided(h)), {0}), {8}),
+                             b.node("", whole, reduced(turned, {0}), {8}));
   const Graph g = b.graph(b.node("", whole, reduced(b.add("", rows, b.add("", last, first)), {0}), {}));
   CHECK(resize(g, {{"batch", 6}}).diagnostics.empty());
   CHECK(to_string(resize(g, {{"batch", 12}}).diagnostics) ==
-        "warning: b:arange#0: its number 6 stays 6; it may be 6, where 6 is the size of batch in the file; whether it is cannot "
+        "warning: b:arange#0: its number 6 stays 6; it may be 6, where 6 is the size of batch in the file; whether it "
+        "is cannot "
         "be known; if it is, export the model with batch=12\n"
-        "warning: b:arange#0: its number 5 stays 5 (and in 1 other operator); it may be 6 - 1, where 6 is the size of batch in the file; whether it is "
+        "warning: b:arange#0: its number 5 stays 5 (and in 1 other operator); it may be 6 - 1, where 6 is the size of "
+        "batch in the file; whether it is "
         "cannot be known; if it is, export the model with batch=12\n"
-        "warning: a:mul#0: its number 0.166667 stays 0.166667 (and in 1 other operator); it may be 1/6, where 6 is the size of "
+        "warning: a:mul#0: its number 0.166667 stays 0.166667 (and in 1 other operator); it may be 1/6, where 6 is the "
+        "size of "
         "batch in the file; whether it is cannot be known; if it is, export the model with batch=12\n");
 }
 
