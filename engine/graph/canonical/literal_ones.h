@@ -1,6 +1,11 @@
 #pragma once
-// Nobody expands a first size of 1 to 1, or repeats it once, but to a batch that is 1 in the file. What comes of parameters alone
-// keeps such an expand, whose 1 then is the batch wherever it meets it (PartTable::make, loose).
+// In a file exported at batch 1, what is computed of parameters alone and is expanded from 1 to 1 in its first dimension, or repeated
+// once, was expanded to the batch. Such an expand is kept, and its 1 becomes the batch where an operator ties the two (PartTable::make,
+// loose).
+//
+//   const LiteralOnes ones(model);                      // before the nodes are rewritten
+//   if (ones.is_kept(rewriter, node)) return false;     // it is such an expand already
+//   self = ones.kept(rewriter, node, self);             // the operand, behind such an expand where one is needed
 #include <vector>
 
 #include "engine/graph/arguments.h"
@@ -14,7 +19,8 @@ class LiteralOnes {
   explicit LiteralOnes(const Model& model)
       : of_inputs_(batch_of_one(model) ? of_inputs(model) : std::vector<bool>(model.values.size(), true)) {}
 
-  // The operand that `node` repeats or expands, with the first dimension of its result in front, behind an expand that keeps its sizes if its first 1 may be the batch.
+  // `self`, the operand that `node` repeats or expands, has the first dimension of the node's result as its own first one. The answer is
+  // `self`, or the result of an expand that keeps its sizes.
   ValueId kept(Rewriter& rewriter, const Node& node, ValueId self) const {
     const Value own = rewriter.value(self);
     const auto result = static_cast<std::size_t>(node.outputs[0]);
@@ -26,22 +32,22 @@ class LiteralOnes {
                          own.dtype, own.sizes);
   }
 
-  // Such an expand.
-  static bool keeps_sizes(const Rewriter& rewriter, const Node& node) {
-    const ValueId self = sole_operand(node);
-    if (node.target != "aten::expand" || self < 0 ||
-        rewriter.value(self).sizes != rewriter.value(node.outputs[0]).sizes)
-      return false;
-    const auto* size = ints_argument(node, "size");
-    return size && *size == rewriter.value(self).sizes;
-  }
-  bool keeps(const Rewriter& rewriter, const Node& node) const {
+  // Whether the node is an expand that `kept` has made, or would make.
+  bool is_kept(const Rewriter& rewriter, const Node& node) const {
     const auto result = static_cast<std::size_t>(node.outputs[0]);
-    return result < of_inputs_.size() && !of_inputs_[result] && keeps_sizes(rewriter, node) &&
-           !rewriter.value(node.outputs[0]).sizes.empty() && rewriter.value(node.outputs[0]).sizes[0] == 1;
+    const auto& sizes = rewriter.value(node.outputs[0]).sizes;
+    return result < of_inputs_.size() && !of_inputs_[result] && keeps_sizes(rewriter, node) && !sizes.empty() && sizes[0] == 1;
   }
 
  private:
+  static bool keeps_sizes(const Rewriter& rewriter, const Node& node) {
+    const ValueId self = sole_operand(node);
+    if (node.target != "aten::expand" || self < 0) return false;
+    const auto& sizes = rewriter.value(self).sizes;
+    const auto* size = ints_argument(node, "size");
+    return size && *size == sizes && sizes == rewriter.value(node.outputs[0]).sizes;
+  }
+
   std::vector<bool> of_inputs_;
 };
 

@@ -31,7 +31,7 @@ Model shapes(Model model) {
     if (self < 0) return false;
     ValueId result = node.outputs[0];
     const auto sizes = rewriter.value(result).sizes;
-    if (ones.keeps(rewriter, node)) return false;
+    if (ones.is_kept(rewriter, node)) return false;
     if (is_reshape(node)) {
       rewriter.replace(result, rewriter.emit_view(node, self, sizes));
     } else if (auto dims = permutation_of(node, rewriter.value(self).sizes.size())) {
