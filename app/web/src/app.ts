@@ -54,6 +54,7 @@ export class App {
   private shown = 0; // the revision of the selection
   private askAgain = 0; // the timer
   private pause = 0; // before the server is asked again
+  private unanswered = 0; // how many times it has not answered
   private refreshing = false;
   private again = false;
   private started = false;
@@ -237,9 +238,11 @@ export class App {
     this.refreshing = true;
     do {
       this.again = false;
+      const before = this.unanswered;
       await this.commands.guarded(async () => {
         for (const p of this.panels.values()) await p.script?.sendAgain();
         await this.show();
+        if (this.unanswered !== before) return; // to what was sent meanwhile
         this.offline.hidden = true;
         this.pause = 0;
       });
@@ -249,6 +252,7 @@ export class App {
 
   // Says that the server does not answer, and asks again.
   private away(why: unknown): void {
+    ++this.unanswered;
     this.offline.textContent = why instanceof Away ? why.message : String(why);
     this.offline.hidden = false;
     if (why instanceof Away && why.final) return;

@@ -162,13 +162,19 @@ await scenario(2, "why o_proj is followed by an all-reduce, and sequence paralle
   ]) {
     await me.locate(typed, title);
     await me.page.locator("#tab-right-operator").click();
+    const text = (await me.panel("script")).text;
     await me.rows("operator").filter({ hasText: statement }).first().dblclick();
+    await until(me.page, "api/panels/script", (p) => p.text !== text);
   }
   await me.sees("verdict", "equivalent");
   const after = await me.panel("chips");
   assert.ok(after.preview.step_delta_us !== 0 && after.preview.peak_delta_bytes < 0, JSON.stringify(after.preview));
   await me.picture("scenario-2-sequence");
-  for (let k = 0; k < 3; ++k) await me.menu("Edit", /^Undo/);
+  for (let k = 0; k < 3; ++k) {
+    const text = (await me.panel("script")).text;
+    await me.menu("Edit", /^Undo/);
+    await until(me.page, "api/panels/script", (p) => p.text !== text);
+  }
   const again = await me.panel("chips");
   assert.deepEqual([again.step_us, again.peak_bytes], [before.step_us, before.peak_bytes]);
 });

@@ -90,8 +90,11 @@ await test("a text whose answer was lost is not written twice", [model], async (
   await me.write(plan);
   await shows(other, plan);
   let lost = 0;
+  let go = () => {};
+  const held = new Promise((free) => (go = free));
   await me.page.route("**/api/commands", async (r) => {
-    if (r.request().method() !== "POST" || ++lost > 1) return r.continue();
+    if (r.request().method() !== "POST") return r.continue();
+    if (++lost > 1) return held.then(() => r.continue());
     await r.fetch(); // the session gets it, the page no answer
     await r.abort();
   });
@@ -99,6 +102,7 @@ await test("a text whose answer was lost is not written twice", [model], async (
   await me.page.keyboard.insertText("# m");
   await me.offline.filter({ visible: true }).waitFor();
   await type(me, "ine");
+  go();
   await other.page.keyboard.press("Control+Home");
   await at(other, "Control+Home");
   await type(other, "# theirs\n");
