@@ -1,5 +1,6 @@
 #include "engine/graph/draft.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/text.h"
@@ -149,6 +150,29 @@ bool RuleContext::tie(int i, int dim, int factor) {
   return true;
 }
 
+// A 1 that stands for a batch is one part; other ones have none.
+static bool is_literal_one(PartTable& parts, const std::vector<int>& nodes) {
+  return std::all_of(nodes.begin(), nodes.end(), [&](int n) { return parts.size(n) == 1 && parts.loose(n); });
+}
+
+std::vector<int> RuleContext::broadcast_parts(const std::vector<std::pair<int, int>>& dims_of_inputs) {
+  std::vector<int> best;
+  for (const auto& [i, dim] : dims_of_inputs) {
+    const std::vector<int>& own = parts_of(i, dim);
+    if (is_literal_one(parts, best) || (total(best) == 1 && total(own) != 1)) best = own;
+  }
+  return best;
+}
+
+bool RuleContext::tie_or_broadcast(int i, int dim, int factor) {
+  const std::vector<int>& own = parts_of(i, dim);
+  const std::vector<int>& nodes = draft.factors[static_cast<std::size_t>(factor)].nodes;
+  if (total(own) != 1 || (total(nodes) == 1 && (!is_literal_one(parts, own) || is_literal_one(parts, nodes))))
+    return tie(i, dim, factor);
+  untied(i, dim);
+  return true;
+}
+
 void RuleContext::relate(const std::vector<int>& out, const std::vector<std::vector<int>>& terms, std::int64_t constant,
                          std::int64_t times, std::int64_t per) {
   if (out.size() != 1) return;
@@ -244,8 +268,7 @@ void apply_rule(RuleContext& c) {
   static constexpr Family families[] = {
       apply_own_rule,       apply_text_rule, apply_elementwise,  apply_shape_family, apply_reduction_family,
       apply_factory_family, apply_attention, apply_index_family, apply_convolution,  apply_windows,
-      apply_recurrent,      apply_einsum,    apply_transform,
-      apply_bodies};
+      apply_recurrent,      apply_einsum,    apply_transform,    apply_bodies};
   std::string why = "no rule for " + c.node.target;
   for (const Family family : families) {
     c.draft = Draft{};

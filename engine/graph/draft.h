@@ -135,6 +135,11 @@ class RuleContext {
   // Dimension `dim` of input `i` has the whole factor; its parts agree with the factor's. False: another size.
   bool tie(int i, int dim, int factor);
   void untied(int i, int dim);         // the dimension is read whole
+  // Dimensions that are broadcast against one another (input, dimension), and the parts of the result's: those of one with more than
+  // one element; else of a 1 that is no literal, as the batch of a file exported at batch 1.
+  std::vector<int> broadcast_parts(const std::vector<std::pair<int, int>>& dims);
+  // `tie`, or `untied` where the dimension is a 1 that is broadcast to the factor.
+  bool tie_or_broadcast(int i, int dim, int factor);
   void counted(int factor) { draft.factors[static_cast<std::size_t>(factor)].counted = true; }
   // size(out) = (constant + times * sum of sizes(terms)) / per, where each of them is one part.
   void relate(const std::vector<int>& out, const std::vector<std::vector<int>>& terms, std::int64_t constant,

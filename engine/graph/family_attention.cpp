@@ -10,15 +10,11 @@ namespace {
 
 // Ties the mask's dimensions, aligned to the right, to the factors of [b.., h, i, j] where the sizes say so.
 bool tie_mask(RuleContext& c, int mask, const std::vector<int>& scores) {
-  const AskedSizes sizes = c.sizes(c.draft.inputs[static_cast<std::size_t>(mask)].tensor);
-  for (int d = 0; d < static_cast<int>(sizes.size()); ++d) {
-    const int at = static_cast<int>(scores.size()) - static_cast<int>(sizes.size()) + d;
+  const int rank = static_cast<int>(c.sizes(c.draft.inputs[static_cast<std::size_t>(mask)].tensor).size());
+  for (int d = 0; d < rank; ++d) {
+    const int at = static_cast<int>(scores.size()) - rank + d;
     if (at < 0) return false;
-    if (sizes[static_cast<std::size_t>(d)] == 1) {
-      c.untied(mask, d);
-      continue;
-    }
-    if (!c.tie(mask, d, scores[static_cast<std::size_t>(at)])) return false;
+    if (!c.tie_or_broadcast(mask, d, scores[static_cast<std::size_t>(at)])) return false;
   }
   return true;
 }

@@ -22,24 +22,17 @@ bool apply_einsum(RuleContext& c) {
   std::map<char, int> factors;
   const auto factor = [&](char letter, FactorKind kind) {
     if (const auto known = factors.find(letter); known != factors.end()) return known->second;
-    std::vector<int> nodes;
-    for (std::size_t i = 0; i < e->operands.size() && c.total(nodes) == 1; ++i) {  // a size of 1 is broadcast
-      const std::size_t d = e->operands[i].find(letter);
-      if (d == std::string::npos) continue;
-      const std::vector<int>& own = c.parts_of(static_cast<int>(i), static_cast<int>(d));
-      if (nodes.empty() || c.total(own) > 1) nodes = own;
-    }
-    return factors[letter] = c.factor("", kind, nodes);
+    std::vector<std::pair<int, int>> operands;
+    for (std::size_t i = 0; i < e->operands.size(); ++i)
+      if (const std::size_t d = e->operands[i].find(letter); d != std::string::npos)
+        operands.emplace_back(static_cast<int>(i), static_cast<int>(d));
+    return factors[letter] = c.factor("", kind, c.broadcast_parts(operands));
   };
   for (const char letter : e->result) factor(letter, FactorKind::free);
   for (std::size_t i = 0; i < e->operands.size(); ++i)
     for (std::size_t d = 0; d < e->operands[i].size(); ++d) {
       const int own = static_cast<int>(d), f = factor(e->operands[i][d], FactorKind::sum);
-      if (c.total(c.parts_of(static_cast<int>(i), own)) == 1 &&
-          c.total(c.draft.factors[static_cast<std::size_t>(f)].nodes) != 1)
-        c.untied(static_cast<int>(i), own);
-      else if (!c.tie(static_cast<int>(i), own, f))
-        return false;
+      if (!c.tie_or_broadcast(static_cast<int>(i), own, f)) return false;
     }
   c.begin_outputs();
   for (const char letter : e->result) c.output_dim(0, factors[letter]);

@@ -279,7 +279,8 @@ void add_saves(RuleContext& c, Kind kind) {
     case Kind::power:
     case Kind::keeps_all:
       for (int i = 0; i < n; ++i) d.saves.push_back(i);
-      if (kind == Kind::keeps_all || n == 2 || c.input("self") < 0) d.saves.push_back(-1);  // not of a power by a number
+      if (kind == Kind::keeps_all || n == 2 || c.input("self") < 0)
+        d.saves.push_back(-1);  // not of a power by a number
       break;
     case Kind::keeps_weighted:
       if (n == 3) d.saves = {0, 1, 2};
@@ -309,33 +310,16 @@ bool tie_broadcast(RuleContext& c) {
   const AskedSizes out = c.output_sizes();
   const int rank = static_cast<int>(out.size());
   for (int dim = 0; dim < rank; ++dim) {
-    std::vector<int> nodes;
-    const auto loose = [&](const std::vector<int>& own) {
-      return std::all_of(own.begin(), own.end(), [&](int n) { return c.parts.loose(n); });
-    };
-    for (std::size_t i = 0; i < d.inputs.size() && loose(nodes); ++i) {
-      const AskedSizes sizes = c.sizes(d.inputs[i].tensor);
-      const int own = dim - (rank - static_cast<int>(sizes.size()));
-      if (own < 0 || sizes[static_cast<std::size_t>(own)] != out[static_cast<std::size_t>(dim)]) continue;
-      const std::vector<int>& parts = c.parts_of(static_cast<int>(i), own);
-      if (nodes.empty() || !loose(parts)) nodes = parts;
+    std::vector<std::pair<int, int>> operands;
+    for (int i = 0; i < static_cast<int>(d.inputs.size()); ++i) {
+      const int own = dim - (rank - static_cast<int>(c.sizes(d.inputs[static_cast<std::size_t>(i)].tensor).size()));
+      if (own >= 0) operands.emplace_back(i, own);
     }
+    std::vector<int> nodes = c.broadcast_parts(operands);
     if (nodes.empty()) nodes = c.fresh(out[static_cast<std::size_t>(dim)]);
     const int f = c.factor("", FactorKind::free, nodes);
-    for (std::size_t i = 0; i < d.inputs.size(); ++i) {
-      const AskedSizes sizes = c.sizes(d.inputs[i].tensor);
-      const int own = dim - (rank - static_cast<int>(sizes.size()));
-      if (own < 0) continue;
-      const std::int64_t size = sizes[static_cast<std::size_t>(own)];
-      if (size != out[static_cast<std::size_t>(dim)]) {
-        if (size != 1) return false;
-        c.untied(static_cast<int>(i), own);
-      } else if (size == 1 && loose(c.parts_of(static_cast<int>(i), own)) && !loose(nodes)) {
-        c.untied(static_cast<int>(i), own);  // broadcast, whatever the batch is
-      } else if (!c.tie(static_cast<int>(i), own, f)) {
-        return false;
-      }
-    }
+    for (const auto& [i, own] : operands)
+      if (!c.tie_or_broadcast(i, own, f)) return false;
   }
   c.begin_outputs();
   for (std::size_t o = 0; o < c.node.outputs.size(); ++o) {

@@ -9,13 +9,13 @@ namespace planscope {
 namespace {
 
 // Those of the tensor whose sizes it has (Node::like), as long as something makes that one. A literal 1 may be the batch of
-// a file exported at batch 1: what it is joined with says so.
-std::vector<int> parts_like(RuleContext& c, std::size_t dim, std::int64_t size) {
+// a file exported at batch 1: what it is joined with says so; a range of one number, which nobody would write, is one over the batch.
+std::vector<int> parts_like(RuleContext& c, std::size_t dim, std::int64_t size, bool range) {
   if (c.node.like >= 0) {
     const auto& dims = c.dims[static_cast<std::size_t>(c.node.like)];
     if (dim < dims.size() && c.total(dims[dim]) == size) return dims[dim];
   }
-  return size == 1 && batch_of_one(c.model) ? std::vector<int>{c.parts.make(1, true)} : c.fresh(size);
+  return size == 1 && batch_of_one(c.model) ? std::vector<int>{c.parts.make(1, !range)} : c.fresh(size);
 }
 
 }  // namespace
@@ -47,8 +47,8 @@ bool apply_factory_family(RuleContext& c) {
   c.begin_outputs();
   const std::vector<std::int64_t> sizes = c.output_sizes();
   for (std::size_t d = 0; d < sizes.size(); ++d)
-    c.output_dim(0, c.factor("", whole.empty() ? FactorKind::free : FactorKind::frozen, parts_like(c, d, sizes[d]),
-                             whole));
+    c.output_dim(0, c.factor("", whole.empty() ? FactorKind::free : FactorKind::frozen,
+                             parts_like(c, d, sizes[d], range), whole));
   c.draft.rule = base.substr(6);
   if (fill) c.draft.shard = ShardForm::output_sizes;
   if (range) c.draft.shard = ShardForm::offset_range;

@@ -38,24 +38,15 @@ bool index(RuleContext& c) {
     c.tie(self, d, out.back());
   }
   for (int r = 0; r < rank; ++r) {
-    std::vector<int> nodes;
+    std::vector<std::pair<int, int>> operands;
     for (int d = first; d <= last; ++d) {
       const int i = c.input("indices", d);
       const AskedSizes s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
-      const int own = r - (rank - static_cast<int>(s.size()));
-      if (own >= 0 && s[static_cast<std::size_t>(own)] > 1) nodes = c.parts_of(i, own);
+      if (const int own = r - (rank - static_cast<int>(s.size())); own >= 0) operands.emplace_back(i, own);
     }
-    const int f = c.factor("", FactorKind::free, nodes);
-    for (int d = first; d <= last; ++d) {
-      const int i = c.input("indices", d);
-      const AskedSizes s = c.sizes(c.draft.inputs[static_cast<std::size_t>(i)].tensor);
-      const int own = r - (rank - static_cast<int>(s.size()));
-      if (own < 0) continue;
-      if (s[static_cast<std::size_t>(own)] == 1)
-        c.untied(i, own);
-      else if (!c.tie(i, own, f))
-        return false;
-    }
+    const int f = c.factor("", FactorKind::free, c.broadcast_parts(operands));
+    for (const auto& [i, own] : operands)
+      if (!c.tie_or_broadcast(i, own, f)) return false;
     out.push_back(f);
   }
   for (int d = first; d <= last; ++d)
@@ -159,9 +150,7 @@ bool index_put(RuleContext& c) {
     if (own < 0 || (fixed && d != first)) continue;
     if (fixed)
       c.tie(values, own, c.factor("", FactorKind::frozen, c.parts_of(values, own), reason));
-    else if (value_sizes[static_cast<std::size_t>(own)] == 1)
-      c.untied(values, own);
-    else if (!c.tie(values, own, f))
+    else if (!c.tie_or_broadcast(values, own, f))
       return false;
   }
   for (std::size_t i = 0; i < list->size(); ++i)
@@ -186,8 +175,7 @@ bool index_write(RuleContext& c) {
   const auto rank = c.draft.inputs[static_cast<std::size_t>(self)].dims.size();
   if (source >= 0 && c.draft.inputs[static_cast<std::size_t>(source)].dims.size() != rank) return false;
   for (std::size_t d = 0; d < c.draft.inputs[static_cast<std::size_t>(idx)].dims.size(); ++d)
-    c.tie(idx, static_cast<int>(d),
-          c.factor("", FactorKind::frozen, c.parts_of(idx, static_cast<int>(d)), reason));
+    c.tie(idx, static_cast<int>(d), c.factor("", FactorKind::frozen, c.parts_of(idx, static_cast<int>(d)), reason));
   c.begin_outputs();
   for (int d = 0; d < static_cast<int>(rank); ++d) {
     const bool fixed = d == dim;

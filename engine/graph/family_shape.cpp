@@ -29,23 +29,49 @@ std::vector<int> tie_all_but(RuleContext& c, int i, int except) {
   return factors;
 }
 
-// Size-1 parts of the input that a view carries over: the output dimension that stands at the same place takes them.
+// How many elements of the input stand behind part k of its dimension d, to the end of that dimension, or of the next one that has
+// more than one.
+std::int64_t right_of(RuleContext& c, std::size_t d, std::size_t k, const AskedSizes& sizes) {
+  const std::vector<int> leaves = c.parts.leaves(c.parts_of(0, static_cast<int>(d)));
+  std::int64_t right = 1;
+  for (++k; k < leaves.size(); ++k) right *= c.parts.size(leaves[k]);
+  for (++d; right == 1 && d < sizes.size(); ++d) right = sizes[d];
+  return right;
+}
+
+// Size-1 parts of the input that a view carries over. The sizes do not say which dimension of the output takes one that stands between
+// two: an output dimension of size 1 in its place does; else the one on the right, where that is part of a dimension of the input
+// ([tokens, batch, features] as [tokens, batch * heads, features of a head]) or is one that another one follows ([tokens, batch, heads,
+// features of a head] as [tokens, batch * heads, features of a head]); else the one on the left (either as [tokens * batch, features]).
 void carry_units(RuleContext& c, const std::vector<std::int64_t>& out_sizes, std::vector<std::vector<int>>& out) {
   const AskedSizes in_sizes = c.sizes(c.draft.inputs[0].tensor);
   std::int64_t left = 1;
   for (std::size_t d = 0; d < in_sizes.size(); ++d) {
-    for (const int n : c.parts.leaves(c.parts_of(0, static_cast<int>(d)))) {
-      if (c.parts.size(n) == 1) {
-        std::int64_t out_left = 1;
-        for (std::size_t o = 0; o < out_sizes.size(); ++o) {
-          if (out_left == left && (out[o].empty() || out_sizes[o] > 1)) {
-            out[o].insert(out[o].begin(), n);
-            break;
-          }
-          out_left *= out_sizes[o];
-        }
+    const std::vector<int> leaves = c.parts.leaves(c.parts_of(0, static_cast<int>(d)));
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
+      left *= c.parts.size(leaves[k]);
+      if (c.parts.size(leaves[k]) != 1) continue;
+      std::size_t o = 0;  // the dimension that the unit stands in or in front of
+      std::int64_t out_left = 1;
+      const auto passes = [&] {
+        return out_left * out_sizes[o] <= left && (out_sizes[o] != 1 || out_left != left || !out[o].empty());
+      };
+      for (; o < out_sizes.size() && passes(); ++o) out_left *= out_sizes[o];
+      if (out_left != left) {
+        std::vector<int> parts = c.parts.leaves(out[o]);
+        auto at = parts.begin();
+        while (at != parts.end() && out_left < left) out_left *= c.parts.size(*at++);
+        parts.insert(at, leaves[k]);
+        out[o] = std::move(parts);
+        continue;
       }
-      left *= c.parts.size(n);
+      const bool last = o + 1 >= out_sizes.size();
+      const std::int64_t right = right_of(c, d, k, in_sizes);
+      if (o < out_sizes.size() &&
+          (o == 0 || out[o].empty() || out_sizes[o] < right || (out_sizes[o] == right && !last)))
+        out[o].insert(out[o].begin(), leaves[k]);
+      else if (o > 0)
+        out[o - 1].push_back(leaves[k]);
     }
   }
 }
@@ -104,8 +130,13 @@ bool expand(RuleContext& c) {
   const AskedSizes out = c.output_sizes();
   const int lead = static_cast<int>(out.size()) - static_cast<int>(in.size());
   if (lead < 0) return false;
-  // What expands nothing, or has a new first 1, expands to a batch that is 1 in the file (canonical/literal_ones.h).
-  const bool to_batch = !out.empty() && out[0] == 1 && (in == out || lead > 0) && c.node.like < 0 && batch_of_one(c.model);
+  // A 1 that is named where nothing is expanded, or a new first 1, may be a batch that is 1 in the file (canonical/literal_ones.h).
+  const bool may_be_batch = c.node.like < 0 && batch_of_one(c.model);
+  const std::vector<std::int64_t> named = in == out ? c.integers("size") : std::vector<std::int64_t>{lead > 0 ? 1 : -1};
+  const auto to_batch = [&](int d) {
+    const auto k = static_cast<std::size_t>(d);
+    return may_be_batch && k < named.size() && named[k] == 1 && out[k] == 1;
+  };
   std::vector<int> factors;
   for (int d = 0; d < static_cast<int>(out.size()); ++d) {
     const int own = d - lead;
@@ -115,7 +146,7 @@ bool expand(RuleContext& c) {
       factors.push_back(c.factor("", FactorKind::free, *like));
       continue;
     }
-    if (d == 0 && to_batch) {
+    if (to_batch(d)) {
       if (own >= 0) c.untied(0, own);
       factors.push_back(c.factor("", FactorKind::free, std::vector<int>{c.parts.make(1, true)}));
       continue;
@@ -134,7 +165,8 @@ bool expand(RuleContext& c) {
 // Of a table that the file holds, as one of positions, as many rows are taken as something else has: `positions[:, :T]`.
 bool takes_first_rows(const RuleContext& c, std::int64_t start, std::int64_t step, bool to_end) {
   const ValueKind kind = c.model.values[static_cast<std::size_t>(c.draft.inputs[0].tensor)].kind;
-  return (kind == ValueKind::buffer || kind == ValueKind::constant) && start == 0 && step == 1 && !to_end && c.node.like < 0;
+  return (kind == ValueKind::buffer || kind == ValueKind::constant) && start == 0 && step == 1 && !to_end &&
+         c.node.like < 0;
 }
 
 // [k x n] -> n where the piece is a whole one of k equal ones; else the dimension is frozen.
@@ -402,7 +434,8 @@ bool scatter_diagonal(RuleContext& c) {
   c.begin_outputs();
   for (int d = 0, own = 0; d < rank; ++d) {
     const bool whole = d == rows || d == columns;
-    const int f = c.factor("", whole ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), whole ? crosses : "");
+    const int f =
+        c.factor("", whole ? FactorKind::frozen : FactorKind::free, c.parts_of(self, d), whole ? crosses : "");
     c.tie(self, d, f);
     c.output_dim(0, f);
     if (!whole && !c.tie(src, own++, f)) return false;

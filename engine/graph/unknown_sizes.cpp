@@ -5,6 +5,7 @@
 
 #include "engine/base/text.h"
 #include "engine/graph/arguments.h"
+#include "engine/graph/canonical/canonical.h"
 
 namespace planscope {
 
@@ -35,6 +36,20 @@ std::optional<std::pair<TensorId, int>> changed_and_lost(const Graph& g, const O
       const auto& parts = dims[static_cast<std::size_t>(d)];
       const bool kept = std::all_of(parts.begin(), parts.end(), [&](ClassId c) { return has(results, c); });
       if (!kept && g.size(o.tensor, d) != stored[static_cast<std::size_t>(d)]) return std::pair(o.tensor, d);
+    }
+  }
+  return std::nullopt;
+}
+
+// The dimension of an operand that is broadcast in the file, and has another size than 1 now.
+std::optional<std::pair<TensorId, int>> grown_broadcast(const Graph& g, const Op& op) {
+  for (const Operand& o : op.inputs) {
+    if (o.tensor < 0) continue;
+    const std::vector<std::int64_t>& stored = g.model->values[static_cast<std::size_t>(o.tensor)].sizes;
+    for (std::size_t d = 0; d < o.map.size(); ++d) {
+      const bool tied = std::any_of(o.map[d].begin(), o.map[d].end(), [](const PartRef& r) { return r.factor >= 0; });
+      if (!tied && stored[d] == 1 && g.size(o.tensor, static_cast<int>(d)) != 1)
+        return std::pair(o.tensor, static_cast<int>(d));
     }
   }
   return std::nullopt;
@@ -107,8 +122,8 @@ std::optional<Diagnostic> unknown_size(const Graph& g) {
       return !related[i] && g.classes[i].size > 1 && !has(read, c);
     });
     // Without a rule nothing is known of what it makes of other sizes.
-    const auto lost =
-        own || !op.known ? changed_and_lost(g, op, op.known ? made : std::vector<ClassId>()) : std::nullopt;
+    auto lost = own || !op.known ? changed_and_lost(g, op, op.known ? made : std::vector<ClassId>()) : std::nullopt;
+    if (!lost && op.known) lost = grown_broadcast(g, op);
     if (!lost) {
       if (auto d = made_of_other_sizes(g, id)) return d;
       continue;
@@ -121,6 +136,17 @@ std::optional<Diagnostic> unknown_size(const Graph& g) {
             std::to_string(g.model->values[static_cast<std::size_t>(tensor)].sizes[static_cast<std::size_t>(dim)]),
         "export the model with the sizes that you want");
     d.subject = g.node(id).name();
+    return d;
+  }
+  std::vector<std::vector<std::int64_t>> sizes;
+  for (TensorId t = 0; t < static_cast<TensorId>(g.tensors.size()); ++t) sizes.push_back(g.sizes(t));
+  if (const Node* node = first_misfit(*g.model, sizes)) {
+    Diagnostic d = error(
+        "the sizes do not fit",
+        "what the operator reads and makes does not fit together at these sizes; where the file has a 1, it does not "
+        "say whether that is the batch",
+        "export the model with the sizes that you want");
+    d.subject = node->name();
     return d;
   }
   return std::nullopt;

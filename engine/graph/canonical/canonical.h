@@ -23,6 +23,10 @@ Model canonicalize(Model);
 // wrote has none; everything after the import relies on it.
 std::vector<Diagnostic> check_shapes(const Model&);
 
+// The first node whose operands and results do not fit together at other sizes, those of all values; numbers that stand in the file
+// are not compared. None: nullptr.
+const Node* first_misfit(const Model&, const std::vector<std::vector<std::int64_t>>& sizes);
+
 // Arguments that are not of the types that the operators' schemas ask for: no pass makes such a node, and the reader lets
 // none through. What is found is a fault of planscope.
 std::vector<Diagnostic> check_arguments(const Model&);

@@ -14,8 +14,12 @@ using Sizes = std::vector<std::int64_t>;
 struct Check {
   const Model& model;
   const Node& node;
+  const std::vector<Sizes>* others =
+      nullptr;  // of all values, instead of those of the file; numbers of the file are not compared
 
-  const Sizes& sizes(ValueId id) const { return model.values[static_cast<std::size_t>(id)].sizes; }
+  const Sizes& sizes(ValueId id) const {
+    return others ? (*others)[static_cast<std::size_t>(id)] : model.values[static_cast<std::size_t>(id)].sizes;
+  }
   const Sizes* operand(std::string_view name) const {
     ValueId id = tensor_argument(node, name);
     return id < 0 ? nullptr : &sizes(id);
@@ -40,7 +44,7 @@ Sizes with(Sizes sizes, std::int64_t dim, std::int64_t size) {
 
 bool view(const Check& c) {
   const Sizes *self = c.operand("self"), *size = ints_argument(c.node, "size");
-  return self && size && *size == c.result() && element_count(*self) == element_count(c.result());
+  return self && size && (c.others || *size == c.result()) && element_count(*self) == element_count(c.result());
 }
 
 bool permute(const Check& c) {
@@ -56,11 +60,16 @@ bool permute(const Check& c) {
 }
 
 bool expand(const Check& c) {
-  const Sizes *self = c.operand("self"), *size = ints_argument(c.node, "size");
-  return self && size && *size == c.result() && broadcasts(*self, c.result());
+  const Sizes *self = c.operand("self"), *size = ints_argument(c.node, "size"), &result = c.result();
+  if (!self || !size || size->size() != result.size() || !broadcasts(*self, result)) return false;
+  for (std::size_t d = 0, lead = result.size() - self->size(); d < result.size(); ++d)
+    if (!c.others && (*size)[d] != result[d] && ((*size)[d] != -1 || d < lead || (*self)[d - lead] != result[d]))
+      return false;
+  return true;
 }
 
 bool slice(const Check& c) {
+  if (c.others) return true;
   const Sizes* self = c.operand("self");
   auto dim = int_argument(c.node, "dim"), start = int_argument(c.node, "start"), end = int_argument(c.node, "end"),
        step = int_argument(c.node, "step");
@@ -89,8 +98,10 @@ bool split(const Check& c) {
   if (!self || !parts || !in_range(dim, *self) || parts->size() != c.node.outputs.size()) return false;
   std::int64_t total = 0;
   for (std::size_t k = 0; k < parts->size(); ++k) {
-    total += (*parts)[k];
-    if (c.result(k) != with(*self, *dim, (*parts)[k])) return false;
+    if (c.result(k).size() != self->size()) return false;
+    const std::int64_t part = c.others ? c.result(k)[static_cast<std::size_t>(*dim)] : (*parts)[k];
+    total += part;
+    if (c.result(k) != with(*self, *dim, part)) return false;
   }
   return total == (*self)[static_cast<std::size_t>(*dim)];
 }
@@ -141,7 +152,17 @@ bool matmul(const Check& c) {
   if (!a || !b || a->empty() || b->empty()) return false;
   if (a->back() != (b->size() == 1 ? b->back() : (*b)[b->size() - 2])) return false;
   std::size_t rank = std::max({a->size(), b->size(), std::size_t{2}}) - (a->size() == 1) - (b->size() == 1);
-  return c.result().size() == rank;
+  if (c.result().size() != rank) return false;
+  if (a->size() < 2 || b->size() < 2) return true;
+  const Sizes leading(c.result().begin(), c.result().end() - 2);
+  const auto fits = [&](const Sizes& operand) { return broadcasts({operand.begin(), operand.end() - 2}, leading); };
+  return fits(*a) && fits(*b);
+}
+
+bool baddbmm(const Check& c) {
+  const Sizes *self = c.operand("self"), *a = c.operand("batch1"), *b = c.operand("batch2");
+  return self && a && b && a->size() == 3 && b->size() == 3 && (*a)[0] == (*b)[0] && (*a)[2] == (*b)[1] &&
+         c.result() == Sizes{(*a)[0], (*a)[1], (*b)[2]} && broadcasts(*self, c.result());
 }
 
 bool embedding(const Check& c) {
@@ -219,6 +240,7 @@ Function find_check(std::string_view target) {
       {"aten::addmm", addmm},
       {"aten::matmul", matmul},
       {"aten::bmm", matmul},
+      {"aten::baddbmm", baddbmm},
       {"aten::embedding", embedding},
       {"planscope::attention", attend},
       {"planscope::grouped_mm", grouped_product},
@@ -254,18 +276,30 @@ Function find_check(std::string_view target) {
   return check == checks.end() ? nullptr : check->second;
 }
 
+bool fits(const Check& c) {
+  const auto is_bounded = [&](ValueId id) {
+    return id >= 0 && !c.model.values[static_cast<std::size_t>(id)].bounded.empty();
+  };
+  bool bounded = std::any_of(c.node.outputs.begin(), c.node.outputs.end(), is_bounded);
+  for_each_tensor(c.node, [&](ValueId id) { bounded = bounded || is_bounded(id); });
+  const Function check = find_check(c.node.target);
+  if (bounded || !check) return true;  // upper bounds need not fit
+  const bool has_results = !c.node.outputs.empty() && std::count(c.node.outputs.begin(), c.node.outputs.end(), -1) == 0;
+  return has_results && check(c);
+}
+
 }  // namespace
+
+const Node* first_misfit(const Model& model, const std::vector<std::vector<std::int64_t>>& sizes) {
+  const auto misfit = [&](const Node& node) { return !fits({model, node, &sizes}); };
+  const auto found = std::find_if(model.nodes.begin(), model.nodes.end(), misfit);
+  return found == model.nodes.end() ? nullptr : &*found;
+}
 
 std::vector<Diagnostic> check_shapes(const Model& model) {
   std::vector<Diagnostic> diagnostics;
-  const auto is_bounded = [&](ValueId id) { return id >= 0 && !model.values[static_cast<std::size_t>(id)].bounded.empty(); };
   for (const Node& node : model.nodes) {
-    Function check = find_check(node.target);
-    bool bounded = std::any_of(node.outputs.begin(), node.outputs.end(), is_bounded);
-    for_each_tensor(node, [&](ValueId id) { bounded = bounded || is_bounded(id); });
-    if (bounded) continue;  // upper bounds need not fit
-    bool has_results = !node.outputs.empty() && std::count(node.outputs.begin(), node.outputs.end(), -1) == 0;
-    if (!check || (has_results && check({model, node}))) continue;
+    if (fits({model, node})) continue;
     Diagnostic diagnostic = error("sizes of its operands and results do not fit together", node.target,
                                   "copy or export the file again; if PyTorch loads it, this is a fault of planscope");
     diagnostic.subject = node.name();

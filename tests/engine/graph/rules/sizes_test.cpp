@@ -2,7 +2,6 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "engine/graph/canonical/canonical.h"
 #include "tests/support/model_builder.h"
 
 using namespace planscope;
@@ -155,35 +154,6 @@ TEST_CASE("what is normalized over the batch is so over that of the file") {
   const Graph g = b.graph(b.node("", whole, reduced(normed, {0, 1}), {}));
   CHECK(resize(g, {{"batch", 4}}).ok());
   CHECK_FALSE(resize(g, {{"batch", 32}}).ok());
-}
-
-TEST_CASE("what is expanded to a batch of one has the batch of what it meets") {
-  for (const char* expanding : {"aten::expand", "aten::repeat"}) {
-    const bool expands = expanding == std::string("aten::expand");
-    ModelBuilder b;
-    const ValueId keys = b.linear("keys", b.input("x", {1, 5, 8}), 8, false);
-    const ValueId queries =
-        b.node("queries", expanding,
-               expands ? std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}},
-                                                    {"size", std::vector<std::int64_t>{1, -1, -1}},
-                                                    {"implicit", false}}
-                       : std::vector<NamedArgument>{{"self", Tensor{b.parameter("queries", {1, 8, 3})}},
-                                                    {"repeats", std::vector<std::int64_t>{1, 1, 1}}},
-               {1, 8, 3});
-    const ValueId scores = b.node("", "aten::bmm", {{"self", Tensor{keys}}, {"mat2", Tensor{queries}}}, {1, 5, 3});
-    const ValueId turned = b.permute("", queries, {0, 2, 1});
-    const ValueId again = b.node(
-        "", "aten::bmm", {{"self", Tensor{turned}}, {"mat2", Tensor{b.permute("", keys, {0, 2, 1})}}}, {1, 3, 5});
-    const ValueId loss =
-        b.add("", b.node("", whole, reduced(scores, {0, 1, 2}), {}), b.node("", whole, reduced(again, {0, 1, 2}), {}));
-    const Result<Graph> g = make_graph(std::make_shared<const Model>(planscope::canonicalize(*b.model(loss))));
-    REQUIRE(g.ok());
-    const Result<Graph> other = resize(*g, {{"batch", 6}});
-    INFO(to_string(other.diagnostics));
-    REQUIRE(other.ok());
-    CHECK(other->sizes(scores) == std::vector<std::int64_t>{6, 5, 3});
-    CHECK(other->sizes(again) == std::vector<std::int64_t>{6, 3, 5});
-  }
 }
 
 TEST_CASE("numbers that may be a size are told") {
