@@ -162,7 +162,7 @@ std::pair<unsigned, unsigned> wanted() {
 
 }  // namespace
 
-TEST_CASE("random plans run equal, or are refused with a reason") {
+TEST_CASE("random plans run equal, or are refused with a reason", "[slow]") {
   const TemporaryFolder scratch("plans");
   const std::filesystem::path& folder = scratch.path();
   const auto [first, count] = wanted();

@@ -102,7 +102,7 @@ TEST_CASE("every operator is in one group, and equal layers are counted") {
   }
 }
 
-TEST_CASE("the selector of a group names its operators and no others") {
+TEST_CASE("the selector of a group names its operators and no others", "[slow]") {
   for (const char* name : models) {
     const OpenModel m = opened(name);
     const FoldedModel f = fold_model(m.graph);

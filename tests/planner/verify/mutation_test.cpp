@@ -12,7 +12,7 @@
 using namespace planscope;
 using namespace planscope::testing;
 
-TEST_CASE("no mutated program is called equivalent") {
+TEST_CASE("no mutated program is called equivalent", "[slow]") {
   std::map<std::string, int> applied;
   const Mutations all = breaking_mutations();
   for (const tiny::NamedPlan& plan : tiny::plans()) {
