@@ -24,7 +24,7 @@ bool apply_factory_family(RuleContext& c) {
   const std::string base = c.node.target.substr(0, c.node.target.find('.'));
   static constexpr const char* filled[] = {"aten::zeros",     "aten::ones",     "aten::full",     "aten::empty",
                                            "aten::new_zeros", "aten::new_ones", "aten::new_full", "aten::new_empty",
-                                           "aten::rand",      "aten::randn"};
+                                           "aten::rand",      "aten::randn",    "aten::randint"};
   const bool fill = std::any_of(std::begin(filled), std::end(filled), [&](const char* n) { return base == n; });
   const bool range = base == "aten::arange";
   const bool scalar = base == "aten::scalar_tensor";
@@ -38,7 +38,7 @@ bool apply_factory_family(RuleContext& c) {
                             : triangle ? "which places it has depends on all rows"
                             : window   ? "its shape is that of the whole window"
                                        : "";
-  c.any("size fill_value dtype names start end step steps base s n m row col offset window_length periodic alpha beta");
+  c.any("size fill_value dtype names start end step steps base s n m row col offset window_length periodic alpha beta low high");
   for (std::size_t i = 0; i < c.draft.inputs.size(); ++i)  // new_zeros reads its operand's type only
     for (std::size_t d = 0; d < c.draft.inputs[i].dims.size(); ++d)
       c.tie(static_cast<int>(i), static_cast<int>(d),

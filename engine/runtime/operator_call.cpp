@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "engine/graph/foreign.h"
 #include "engine/runtime/canonical_operators.h"
 #include "engine/runtime/sub_graphs.h"
 
@@ -232,7 +233,7 @@ struct OperatorCall::Implementation {
   Precision precision = Precision::model;
   CanonicalOperator canonical = nullptr;
   std::function<TensorList(const TensorList&)> bodies;  // a branch or a loop
-  std::vector<NamedArgument> arguments;  // canonical only
+  std::vector<NamedArgument> arguments;                 // canonical only
   std::optional<BoxedCall> boxed;
   std::size_t operands = 0;
 };
@@ -246,6 +247,10 @@ OperatorCall::OperatorCall(const Node& node, std::vector<NamedArgument> argument
   if (!node.bodies.empty()) {
     made->bodies = call_with_bodies(node, precision);
   } else if (made->canonical == nullptr) {
+    if (node.target == "planscope::opaque")
+      throw std::runtime_error(
+          foreign_name(node) +
+          " cannot be run: not all of its arguments can be read from the file, as 'planscope info' says");
     made->boxed = prepare(node.target, arguments, precision);
   } else {
     made->arguments = std::move(arguments);

@@ -63,6 +63,10 @@ std::optional<RandomRun> drawn_by_element(const Node& node, const ElementDraws& 
     return [=, from = number(node, "from", 0), to = number(node, "to", 1)](const TensorList&) -> TensorList {
       return {uniform().mul_(to - from).add_(from).to(type)};
     };
+  if (base == "aten::randint")
+    return [=, low = number(node, "low", 0), high = number(node, "high", 1)](const TensorList&) -> TensorList {
+      return {uniform().mul_(high - low).floor_().add_(low).to(type)};
+    };
   const auto normal = [draws] { return random_normal(draws.key, draws.whole, draws.region); };
   if (base == "aten::normal_functional")
     return [=, mean = number(node, "mean", 0), std = number(node, "std", 1)](const TensorList&) -> TensorList {

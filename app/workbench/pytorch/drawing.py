@@ -92,6 +92,9 @@ def drawn(target, args, kwargs, draw):
     numbers = None
     if kind in ("rand", "rand_like") and ours in ("rand", "rand_like"):
         numbers = uniform(draw)
+    elif kind == "randint" and ours == kind:
+        low = a.get("low", 0)
+        numbers = (uniform(draw) * (a["high"] - low)).floor() + low
     elif kind == "uniform" and ours == "uniform":
         numbers = uniform(draw) * (a["to"] - a["from"]) + a["from"]
     elif kind in ("randn", "randn_like") and ours in ("randn", "randn_like"):

@@ -116,6 +116,9 @@ TEST_CASE("what cannot be called is told with its name") {
     return "";
   };
   CHECK(message(node("aten::no_such", {})) == "LibTorch has no operator 'aten::no_such'");
+  CHECK(message(node("planscope::opaque",
+                     {{"operator", std::string("aten::mul.Tensor")}, {"operands", std::vector<Tensor>{{0}}}})) ==
+        "aten::mul.Tensor cannot be run: not all of its arguments can be read from the file, as 'planscope info' says");
   CHECK(message(node("aten::relu", {{"self", Tensor{0}}, {"slope", 1.0}})) ==
         "'aten::relu' has arguments that its schema does not know: aten::relu(Tensor self) -> Tensor");
   CHECK(message(node("aten::softmax.int", {{"self", Tensor{0}}, {"dim", std::string("x")}})) ==

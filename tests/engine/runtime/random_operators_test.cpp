@@ -35,7 +35,9 @@ Node dropout(double p) { return node("aten::dropout", {{"input", Tensor{0}}, {"p
 }  // namespace
 
 TEST_CASE("a block of what is drawn is a block of the whole") {
-  const Node n = GENERATE(dropout(0.4), node("aten::rand", {}), node("aten::randn_like", {{"self", Tensor{0}}}),
+  const Node n = GENERATE(dropout(0.4), node("aten::rand", {}),
+                          node("aten::randint.low", {{"low", std::int64_t{-3}}, {"high", std::int64_t{9}}}),
+                          node("aten::randn_like", {{"self", Tensor{0}}}),
                           node("aten::uniform", {{"self", Tensor{0}}, {"from", 2.0}, {"to", 3.0}}),
                           node("aten::bernoulli.p", {{"self", Tensor{0}}, {"p", 0.4}}),
                           node("aten::bernoulli", {{"self", Tensor{0}}}));
@@ -57,6 +59,8 @@ TEST_CASE("what is drawn is spread as it should be") {
   };
   CHECK(mean(dropout(0.1)) == Approx(0.3).epsilon(0.01));
   CHECK(mean(dropout(1)) == 0);
+  CHECK(mean(node("aten::randint.low", {{"low", std::int64_t{-3}}, {"high", std::int64_t{8}}})) ==
+        Approx(2).margin(0.05));
   CHECK(mean(node("aten::uniform", {{"self", Tensor{0}}, {"from", 2.0}, {"to", 3.0}})) == Approx(2.5).epsilon(0.01));
   CHECK(mean(node("aten::bernoulli.p", {{"self", Tensor{0}}, {"p", 0.7}})) == Approx(0.7).epsilon(0.01));
   CHECK(mean(node("aten::bernoulli", {{"self", Tensor{0}}})) == Approx(0.3).epsilon(0.02));
