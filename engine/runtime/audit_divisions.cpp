@@ -41,8 +41,7 @@ class Divider {
     for (int f = 0; f < static_cast<int>(op_.factors.size()); ++f) {
       const Factor& of = op_.factors[static_cast<std::size_t>(f)];
       if (of.kind == FactorKind::frozen) continue;
-      for (int p = 0; p < static_cast<int>(of.key < 0 ? of.parts.size() : 1); ++p)
-        if (size({f, p}) >= least(Form::even)) out.push_back({f, p});
+      for (int p = 0; p < static_cast<int>(of.key < 0 ? of.parts.size() : 1); ++p) if (size({f, p}) >= least(Form::even)) out.push_back({f, p});
     }
     return out;
   }

@@ -100,8 +100,7 @@ Graph small_graph(const Graph& graph, OpId id, bool keep_frozen) {
   static constexpr std::int64_t wide[] = {4, 6, 5, 8, 7, 9, 10, 11, 12, 13}, narrow[] = {3, 4, 2, 5}, least[] = {2, 3};
   const std::set<ClassId> classes = resized(graph, op, keep_frozen);
   for (const std::span<const std::int64_t> pool :
-       {std::span<const std::int64_t>(wide), std::span<const std::int64_t>(narrow),
-        std::span<const std::int64_t>(least)}) {
+       {std::span<const std::int64_t>(wide), std::span<const std::int64_t>(narrow), std::span<const std::int64_t>(least)}) {
     set_sizes(small, classes, pool);
     if (all_small(small)) break;
   }
@@ -114,7 +113,8 @@ bool AuditedOperator::run_whole(std::string& why) {
   for (std::size_t i = 0; i < op().inputs.size(); ++i) {
     const TensorId tensor = op().inputs[i].tensor;
     const std::uint64_t key = random_key(kAuditOptions.seed, "operand " + std::to_string(i));
-    inputs.push_back(as_causal(graph_, op().inputs[i], sample_operand(graph_, 0, i, part_sizes(graph_, tensor), key)));
+    inputs.push_back(
+        as_causal(graph_, op().inputs[i], sample_operand(graph_, 0, i, part_sizes(graph_, tensor), key)));
   }
   for (const bool all : {true, false}) {
     all_operands_ = all;
@@ -139,8 +139,8 @@ void AuditedOperator::execute_whole() {
   upstream.clear();
   whole = run(OperatorShard::whole(graph_, 0, kAuditOptions), inputs, [&](const TensorList& outputs) {
     if (outputs.size() != op().outputs.size())  // as unbind, of a dimension of another size
-      throw std::runtime_error("it gives " + std::to_string(outputs.size()) +
-                               " results at these sizes, the model has " + std::to_string(op().outputs.size()));
+      throw std::runtime_error("it gives " + std::to_string(outputs.size()) + " results at these sizes, the model has " +
+                               std::to_string(op().outputs.size()));
     for (std::size_t o = 0; o < outputs.size(); ++o) {
       const std::uint64_t key = random_key(kAuditOptions.seed, "gradient " + std::to_string(o));
       const TensorId tensor = op().outputs[o].tensor;
@@ -156,7 +156,8 @@ Outcome AuditedOperator::run(const OperatorShard& shard, const TensorList& opera
   TensorList leaves;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     leaves.push_back(operands[i].detach());
-    const bool wanted = all_operands_ || graph_.tensors[static_cast<std::size_t>(op().inputs[i].tensor)].gradient;
+    const bool wanted =
+        all_operands_ || graph_.tensors[static_cast<std::size_t>(op().inputs[i].tensor)].gradient;
     if (wanted && differentiable(graph_) && carries_gradient(operands[i])) leaves.back().requires_grad_();
   }
   Outcome outcome;

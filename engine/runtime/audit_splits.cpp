@@ -73,8 +73,7 @@ class Shards {
     for (std::size_t d = 0; d < o.map.size(); ++d)
       for (std::size_t p = 0; p < o.map[d].size(); ++p)
         for (const Cut& cut : division_.cuts)
-          if (o.map[d][p] == cut.part)
-            layout.splits.push_back({static_cast<int>(d), static_cast<int>(p), cut.digits, -1});
+          if (o.map[d][p] == cut.part) layout.splits.push_back({static_cast<int>(d), static_cast<int>(p), cut.digits, -1});
     return planscope::region(graph_, o.tensor, layout, at);
   }
 
@@ -166,9 +165,8 @@ class Shards {
       whole->push_back(result.defined() ? part_of(op_.outputs[o], result, s.out[o], s) : result);
     }
     if (op_.log_sums >= 0) fill_log_sums(*whole, s);
-    const Outcome shard = one_.run(
-        OperatorShard(graph_, 0, s.in, s.out, kAuditOptions), inputs,
-        [&](const TensorList& outputs) { return given(outputs, *whole, s); }, whole);
+    const Outcome shard = one_.run(OperatorShard(graph_, 0, s.in, s.out, kAuditOptions), inputs,
+                                   [&](const TensorList& outputs) { return given(outputs, *whole, s); }, whole);
     keep(shard, s);
   }
 

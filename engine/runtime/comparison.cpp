@@ -21,7 +21,7 @@ double allowed(const Graph& graph, Precision precision) {
 }
 
 constexpr double kBends = 1e-2;  // of a gradient's norm
-constexpr double kOrders = 8;    // so many times what one order of sums rounds away, another may
+constexpr double kOrders = 8;  // so many times what one order of sums rounds away, another may
 
 // The step of the narrowest of the model's floating types, where it is to be counted at all.
 double step_of_types(const Graph& graph) {
@@ -35,65 +35,13 @@ double step_of_types(const Graph& graph) {
 
 // Operators whose derivative jumps, or which choose: what is rounded to the other side of a jump takes another way.
 bool bends(const Graph& graph) {
-  static const std::set<std::string_view> jumping = {"relu",
-                                                     "relu6",
-                                                     "leaky_relu",
-                                                     "prelu",
-                                                     "rrelu",
-                                                     "threshold",
-                                                     "hardtanh",
-                                                     "hardswish",
-                                                     "hardsigmoid",
-                                                     "hardshrink",
-                                                     "softshrink",
-                                                     "abs",
-                                                     "sign",
-                                                     "sgn",
-                                                     "round",
-                                                     "floor",
-                                                     "ceil",
-                                                     "trunc",
-                                                     "frac",
-                                                     "fmod",
-                                                     "remainder",
-                                                     "clamp",
-                                                     "clamp_min",
-                                                     "clamp_max",
-                                                     "maximum",
-                                                     "minimum",
-                                                     "fmax",
-                                                     "fmin",
-                                                     "max",
-                                                     "min",
-                                                     "amax",
-                                                     "amin",
-                                                     "argmax",
-                                                     "argmin",
-                                                     "sort",
-                                                     "argsort",
-                                                     "topk",
-                                                     "kthvalue",
-                                                     "median",
-                                                     "gt",
-                                                     "ge",
-                                                     "lt",
-                                                     "le",
-                                                     "eq",
-                                                     "ne",
-                                                     "max_pool1d",
-                                                     "max_pool2d",
-                                                     "max_pool3d",
-                                                     "max_pool2d_with_indices",
-                                                     "max_pool3d_with_indices",
-                                                     "adaptive_max_pool1d",
-                                                     "adaptive_max_pool2d",
-                                                     "adaptive_max_pool3d",
-                                                     "l1_loss",
-                                                     "margin_ranking_loss",
-                                                     "hinge_embedding_loss",
-                                                     "multi_margin_loss",
-                                                     "multilabel_margin_loss",
-                                                     "triplet_margin_loss"};
+  static const std::set<std::string_view> jumping = {
+      "relu", "relu6", "leaky_relu", "prelu", "rrelu", "threshold", "hardtanh", "hardswish", "hardsigmoid", "hardshrink",
+      "softshrink", "abs", "sign", "sgn", "round", "floor", "ceil", "trunc", "frac", "fmod", "remainder", "clamp", "clamp_min", "clamp_max",
+      "maximum", "minimum", "fmax", "fmin", "max", "min", "amax", "amin", "argmax", "argmin", "sort", "argsort", "topk", "kthvalue",
+      "median", "gt", "ge", "lt", "le", "eq", "ne", "max_pool1d", "max_pool2d", "max_pool3d", "max_pool2d_with_indices",
+      "max_pool3d_with_indices", "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "l1_loss",
+      "margin_ranking_loss", "hinge_embedding_loss", "multi_margin_loss", "multilabel_margin_loss", "triplet_margin_loss"};
   return std::any_of(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
     const Node& node = graph.model->nodes[static_cast<std::size_t>(op.node)];
     std::string_view name = node.target;
@@ -105,10 +53,7 @@ bool bends(const Graph& graph) {
 }  // namespace
 
 Comparison::Comparison(const Graph& graph, const ReferenceFile& reference, Precision precision)
-    : graph_(graph),
-      reference_(reference),
-      precision_(precision),
-      bends_(precision == Precision::model && bends(graph)) {
+    : graph_(graph), reference_(reference), precision_(precision), bends_(precision == Precision::model && bends(graph)) {
   worst_.pass = precision == Precision::float64 ? "float64" : "model";
   worst_.allowed = allowed_ = allowed(graph, precision);
 }
@@ -180,14 +125,12 @@ void Comparison::gradients(const std::vector<ParameterBlock>& blocks) {
 
 at::Tensor Comparison::amplified(const ParameterBlock& b, const OptimizerSettings& optimizer, int steps) const {
   const ReferenceFile::Entry* entry = reference_.find(precision_, ReferenceKind::gradient, b.tensor);
-  if (optimizer.kind != OptimizerKind::adamw || entry == nullptr || !b.first_gradient.defined() ||
-      elements(b.region) == 0)
+  if (optimizer.kind != OptimizerKind::adamw || entry == nullptr || !b.first_gradient.defined() || elements(b.region) == 0)
     return {};
   const at::Tensor gradient = cut(entry->whole, whole_region(graph_, b.tensor), b.region);
   at::Tensor rounding = b.first_gradient.sub(gradient).abs().max();
   if (precision_ == Precision::float64)  // what is zero in the first step may be rounded in the next
-    rounding = rounding.clamp_min(std::numeric_limits<double>::epsilon() *
-                                  reference_.largest(precision_, ReferenceKind::gradient));
+    rounding = rounding.clamp_min(std::numeric_limits<double>::epsilon() * reference_.largest(precision_, ReferenceKind::gradient));
   at::Tensor off = at::zeros_like(gradient.abs());
   for (int step = 0; step < steps; ++step)  // what a parameter is off by, the next gradient is off by too
     off = off.add(off.add(rounding).div(gradient.abs().add(optimizer.epsilon)).clamp_max(1), optimizer.rate);

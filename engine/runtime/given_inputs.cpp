@@ -96,8 +96,7 @@ Result<GivenInputs> assign(const Graph& graph, const Tensors& read, const std::s
   out.from = from;
   const std::vector<ValueId>& inputs = graph.model->inputs;
   bool named = !inputs.empty();
-  for (const ValueId id : inputs)
-    named = named && read.by_name.count(graph.model->values[static_cast<std::size_t>(id)].name) > 0;
+  for (const ValueId id : inputs) named = named && read.by_name.count(graph.model->values[static_cast<std::size_t>(id)].name) > 0;
   if (!named && read.in_order.size() != inputs.size()) {
     const std::string why = std::to_string(read.in_order.size()) + " tensors for " + std::to_string(inputs.size()) +
                             (inputs.size() == 1 ? " input" : " inputs");
@@ -147,8 +146,7 @@ Result<GivenInputs> read_inputs(const Graph& graph, const std::string& how) {
     bytes = text.str();
   }
   const Result<Tensors> read = parse(bytes, archive ? graph.model->path : how);
-  if (!read.ok() && how.empty())
-    return GivenInputs{"drawn", {}, read.diagnostics.front().what + ": " + read.diagnostics.front().why};
+  if (!read.ok() && how.empty()) return GivenInputs{"drawn", {}, read.diagnostics.front().what + ": " + read.diagnostics.front().why};
   if (!read.ok()) return read.diagnostics;
   return assign(graph, *read, archive ? "archive" : how, how.empty());
 }

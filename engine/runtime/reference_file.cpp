@@ -84,10 +84,10 @@ std::vector<Diagnostic> write_reference(const std::string& path, const std::map<
       const Tensors& tensors = of_kind(*run, kind);
       const double loss = run->losses.empty() ? 0 : std::abs(run->losses[0]);
       const bool of_loss = rounding && kind == ReferenceKind::gradient;
-      const std::map<TensorId, double> scale = scales(tensors, !of_loss                          ? 0
-                                                               : precision == Precision::float64 ? 1e-5 * loss
-                                                                                                 : loss);
-      const bool rounds = kind == ReferenceKind::gradient && precision == Precision::model && exact != runs.end();
+      const std::map<TensorId, double> scale =
+          scales(tensors, !of_loss ? 0 : precision == Precision::float64 ? 1e-5 * loss : loss);
+      const bool rounds =
+          kind == ReferenceKind::gradient && precision == Precision::model && exact != runs.end();
       const std::map<TensorId, double> noise = noises(tensors, rounds ? of_kind(*exact->second, kind) : Tensors{});
       for (const auto& [id, tensor] : tensors) {
         Json row = rows.add(tensor);

@@ -66,8 +66,7 @@ std::string signature(const Graph& graph, OpId id) {
 
 class Audit {
  public:
-  Audit(Graph graph, std::string name, AuditReport& report)
-      : one_(std::move(graph)), name_(std::move(name)), report_(report) {}
+  Audit(Graph graph, std::string name, AuditReport& report) : one_(std::move(graph)), name_(std::move(name)), report_(report) {}
 
   // False: the operator does not run at these sizes (reason in `why`).
   bool runs(std::string& why) { return one_.run_whole(why); }
@@ -79,8 +78,9 @@ class Audit {
     for (std::size_t f = 0; f < op.factors.size(); ++f)
       for (const std::int64_t shards : {2, 3})
         if (op.factors[f].until >= 0)
-          guarded(op.factors[f].name + " up to a block by " + std::to_string(shards),
-                  [&](const Differs& differs) { compare_prefixes(one_, static_cast<int>(f), shards, differs); });
+          guarded(op.factors[f].name + " up to a block by " + std::to_string(shards), [&](const Differs& differs) {
+            compare_prefixes(one_, static_cast<int>(f), shards, differs);
+          });
   }
 
   void linear_sets() {

@@ -151,8 +151,8 @@ std::vector<Diagnostic> write_run_record(const Graph& graph, const GivenInputs& 
     const auto seen = [&](OpId op, const TensorList& outputs) {
       if (precision == Precision::float64) record.see(op, outputs);
     };
-    const ReferenceRun run =
-        run_reference(graph, source, {precision, job.seed}, default_settings(kind), steps, {}, progress, seen);
+    const ReferenceRun run = run_reference(graph, source, {precision, job.seed}, default_settings(kind), steps, {},
+                                           progress, seen);
     header["runs"].push_back(record.run(run, precision, kind));
   };
   make(Precision::float64, OptimizerKind::sgd, job.steps);

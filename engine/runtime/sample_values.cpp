@@ -77,8 +77,9 @@ at::Tensor first_of_row(const std::vector<std::vector<std::int64_t>>& whole, con
 }
 
 bool needs_positive(const std::string& target) {
-  for (const char* name : {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div",
-                           "aten::kl_div", "aten::poisson_nll_loss"}) {
+  for (const char* name :
+       {"aten::log", "aten::rsqrt", "aten::sqrt", "aten::pow", "aten::reciprocal", "aten::div", "aten::kl_div",
+        "aten::poisson_nll_loss"}) {
     if (target.compare(0, std::string_view(name).size(), name) == 0) return true;
   }
   return false;
@@ -184,8 +185,7 @@ at::Tensor sample_operand(const Graph& graph, OpId op, std::size_t input,
     if (mask.dim() > 0) mask.select(-1, 0).fill_(true);  // no row of a mask is empty
     if (const auto source = tensor_argument(node, "source"); source && node.target == "aten::masked_scatter") {
       const Operand& result = graph.ops[static_cast<std::size_t>(op)].outputs[0];
-      const std::int64_t times =
-          std::max<std::int64_t>(1, graph.elements(result.tensor) / std::max<std::int64_t>(1, mask.numel()));
+      const std::int64_t times = std::max<std::int64_t>(1, graph.elements(result.tensor) / std::max<std::int64_t>(1, mask.numel()));
       const at::Tensor counted = mask.flatten().cumsum(0).mul(times).le(graph.elements(*source));
       return mask.logical_and(counted.view(mask.sizes()));  // it has an element for each
     }

@@ -102,8 +102,7 @@ void reduce(std::byte* out, const std::vector<const std::byte*>& in, std::int64_
             Reduction reduction) {
   const bool pairs = c10::isComplexType(type);  // sums of complex numbers are those of their real and imaginary parts
   const Reduce function = reduce_of(c10::toRealValueType(type));
-  if (function == nullptr || (pairs && reduction != Reduction::sum))
-    throw std::logic_error("elements of this type cannot be combined");
+  if (function == nullptr || (pairs && reduction != Reduction::sum)) throw std::logic_error("elements of this type cannot be combined");
   function(out, in, pairs ? 2 * elements : elements, reduction);
 }
 

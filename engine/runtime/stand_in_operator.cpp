@@ -26,8 +26,8 @@ std::function<TensorList(const TensorList&)> stand_in_operator(const Graph& grap
   std::vector<Form> results;
   for (const Operand& o : op.outputs) {
     const Value& value = graph.model->values[static_cast<std::size_t>(o.tensor)];
-    results.push_back(
-        {graph.sizes(o.tensor), value.dtype == DType::other ? at::kByte : scalar_type(value.dtype, precision)});
+    results.push_back({graph.sizes(o.tensor), value.dtype == DType::other ? at::kByte
+                                                                           : scalar_type(value.dtype, precision)});
   }
   return [results](const TensorList& in) {
     TensorList out;

@@ -145,8 +145,7 @@ std::function<TensorList(const TensorList&)> call_with_bodies(const Node& node, 
   for (const auto& model : node.bodies) bodies.emplace_back(BodyRun(model, precision));
   if (node.target == "planscope::cond") return branches(bodies);
   if (node.target == "planscope::while_loop") return while_true(bodies, count(node, "carried"));
-  if (node.target == "planscope::scan")
-    return over_elements(bodies[0], count(node, "carried"), count(node, "elements"));
+  if (node.target == "planscope::scan") return over_elements(bodies[0], count(node, "carried"), count(node, "elements"));
   if (node.target == "planscope::map") return over_elements(bodies[0], 0, count(node, "elements"));
   if (node.target == "planscope::associative_scan") return combined(bodies[0], count(node, "elements"));
   throw std::logic_error(node.target + " has sub-graphs");

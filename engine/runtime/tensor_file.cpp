@@ -12,8 +12,9 @@ constexpr std::uint64_t kAlignment = 64;
 
 nlohmann::json TensorRows::add(const at::Tensor& tensor) {
   payload_.push_back(tensor.detach().resolve_conj().contiguous());
-  nlohmann::json row = {
-      {"type", static_cast<int>(tensor.scalar_type())}, {"sizes", tensor.sizes().vec()}, {"offset", offset_}};
+  nlohmann::json row = {{"type", static_cast<int>(tensor.scalar_type())},
+                        {"sizes", tensor.sizes().vec()},
+                        {"offset", offset_}};
   offset_ += (payload_.back().nbytes() + kAlignment - 1) / kAlignment * kAlignment;
   return row;
 }

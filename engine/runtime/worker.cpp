@@ -58,8 +58,7 @@ class Worker {
     for (const auto& [precision, steps] : {std::pair{Precision::float64, job_.steps}, std::pair{Precision::model, 1}}) {
       use(precision);
       TensorSource source(graph_, job_.seed, precision, given_);
-      runs[precision] =
-          run_reference(graph_, source, {precision, job_.seed, false, true}, optimizer_, steps, lags, progress);
+      runs[precision] = run_reference(graph_, source, {precision, job_.seed, false, true}, optimizer_, steps, lags, progress);
     }
     const auto problems = write_reference(
         job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});
