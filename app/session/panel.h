@@ -112,7 +112,7 @@ struct Series {
   Unit unit = Unit::none;
   std::vector<std::pair<double, double>> points = {};
   Unit along = Unit::none;  // of the first number of each point
-  std::string said = {};    // what it comes to, in words; empty: its last value
+  std::string said = {};    // its values in words, for those who do not see the curve; empty: its last value
   bool operator==(const Series&) const = default;
 };
 

@@ -244,7 +244,7 @@ struct Document {
   std::optional<OtherCluster> unchanged;          // the cluster before its figures were changed
   std::shared_ptr<const TriedStatement> tried;    // that was asked about last
   std::shared_ptr<const SlackAnswer> slacks;      // that were asked for last
-  bool busy = false;                              // an answer is under way: of a newer text, or more of the newest
+  bool busy = false;  // the text is being evaluated: a newer one than what is shown, or the rest of it, as the verdict is
 
   bool modified() const { return draft.text() != saved; }
   // Whether what is shown is of the text as it stands, on the cluster that is chosen.

@@ -77,8 +77,9 @@ struct Communicator {
   std::vector<double> by_level;  // of `sent`, what goes over each level, as Cluster::levels
   double busy_us = 0, exposed_us = 0;  // of the class whose links are busy longest; exposed: -1 where it is not known
   double first_us = 0, last_us = 0;
-  // By interval, as those of LinkLoad: bytes that all its devices together send. They sum to what they send in the step; where
-  // single messages are not recorded, those of a slot are spread over the time in which it communicates.
+  // The bytes that all devices of its groups together send in each interval of the step, of the same length as those of
+  // LinkLoad::bytes; their sum is what they send in the step. Where the prediction does not record single messages, the bytes of a
+  // slot are spread evenly over the time in which it communicates.
   std::vector<double> bursts;
 };
 

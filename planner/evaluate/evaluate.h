@@ -38,13 +38,20 @@ Result<Evaluation> evaluate(const Graph&, const plan::Plan&, const Cluster&, Mat
 // From what binding the plan gave: nothing is bound twice.
 Result<Evaluation> evaluate(const plan::Plan&, Decided, const Cluster&, const SimulationOptions& = {});
 
-// Its two steps, for whoever needs the Program alone, or has one already.
+// The two steps of evaluate(), for a caller that needs the Program alone, or that has one already.
+//
+//   Result<Materialized> made = program_of(std::move(decided), cluster);
+//   if (made.ok()) predict(plan, *made, cluster);
+//
+// The Program of a bound plan. Errors: those of materialize().
 Result<Materialized> program_of(Decided, const Cluster&);
 
+// The prediction of a Program's step, and the memory rows that it breaks.
 struct Prediction {
   Simulation simulation;
   std::vector<BrokenRow> broken = {};
 };
+// Errors: those of simulate(). Warnings: as evaluate().
 Result<Prediction> predict(const plan::Plan& as_written, const Materialized&, const Cluster&, const SimulationOptions& = {});
 
 struct Verified {

@@ -17,8 +17,8 @@ struct PanelInfo {
   const char* title;
   Panel (*make)(const State&);
   Panel (*whole)(const State&) = nullptr;  // with every row, for files, where `make` lists the first ones alone
-  const char* menu = "View";  // in which surfaces say how one gets there
-  const char* keys = "";      // that go there
+  const char* menu = "View";  // the menu in which a surface lists the command `Go to TITLE`
+  const char* keys = "";      // the keys of that command; empty: none
 };
 std::span<const PanelInfo> panels();
 // Errors: there is no such panel (with the nearest).
