@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/plan/meeting.h"
+
 namespace planscope {
 
 namespace {
@@ -23,8 +25,10 @@ class Effects {
   PlanEffects run() {
     for (int op = 0; op < d_.operator_count; ++op) of_operator(op);
     for (int p = 0; p < d_.parameter_count; ++p) of_parameter(p);
+    plan::MeetingTasks meeting(d_);
     for (const plan::OrderRow& row : d_.order)
-      for (const plan::TaskFamily& f : row.chain) tasks(row.statement, f);
+      if (!meeting.apart(row))
+        for (const plan::TaskFamily& f : row.chain) tasks(row.statement, f);
     for (const plan::ForbidRow& row : d_.forbids) forbidden(row);
     for (const int s : d_.deferred) out_.statements[at(s)].waits = true;
     if (d_.open_order >= 0) out_.statements[at(d_.open_order)].waits = true;

@@ -7,6 +7,7 @@
 #include "engine/base/text.h"
 #include "engine/plan/context.h"
 #include "engine/plan/forbidden.h"
+#include "engine/plan/meeting.h"
 #include "engine/plan/printer.h"
 
 namespace planscope::plan {
@@ -447,46 +448,17 @@ class Checker {
 
   // --- orders between tasks that never meet
 
-  const std::vector<int>& devices(int unit) {
-    auto [it, is_new] = devices_of_unit_.try_emplace(unit);
-    if (!is_new) return it->second;
-    std::set<int> places;
-    for (const int op : d_.units[static_cast<std::size_t>(unit)].operators)
-      for (const int p : places_of(d_, op)) places.insert(p);
-    std::set<int> all;
-    for (const int p : places) {
-      if (d_.places[static_cast<std::size_t>(p)].open()) return it->second;
-      for (const int device : devices_of(d_, d_.places[static_cast<std::size_t>(p)])) all.insert(device);
-    }
-    it->second.assign(all.begin(), all.end());
-    return it->second;
-  }
-
-  bool meet(const TaskFamily& a, const TaskFamily& b) {
-    for (const int x : a.units)
-      for (const int y : b.units) {
-        if (x == y) return true;
-        const std::vector<int>&dx = devices(x), &dy = devices(y);
-        if (dx.empty() || dy.empty()) return true;  // it follows: not known here
-        std::vector<int> common;
-        std::set_intersection(dx.begin(), dx.end(), dy.begin(), dy.end(), std::back_inserter(common));
-        if (!common.empty()) return true;
-      }
-    return false;
-  }
-
   void report_orders() {
     for (const OrderRow& row : d_.order) report_tasks(row);
     std::map<int, bool> useful;
     std::map<int, std::string> example;
+    MeetingTasks meeting(d_);
     for (const OrderRow& row : d_.order) {
       bool& meets = useful[row.statement];
-      for (std::size_t i = 0; i + 1 < row.chain.size() && !meets; ++i)
-        for (std::size_t j = i + 1; j < row.chain.size() && !meets; ++j) {
-          meets = meet(row.chain[i], row.chain[j]);
-          if (!meets && !example.count(row.statement))
-            example[row.statement] = task_text(row.chain[i]) + " and " + task_text(row.chain[j]);
-        }
+      if (meets) continue;
+      const auto two = meeting.apart(row);
+      meets = !two;
+      if (two) example.try_emplace(row.statement, task_text(row.chain[two->first]) + " and " + task_text(row.chain[two->second]));
     }
     for (const auto& [statement, meets] : useful)
       if (!meets)
@@ -537,7 +509,6 @@ class Checker {
   std::vector<int> checked_;  // by the first operator of equal factors: the last one with all axes that was looked at
   std::map<std::pair<int, int>, std::vector<int>> missing_;  // (statement, axis) -> operators
   std::set<std::tuple<int, std::int64_t, std::int64_t, std::string>> said_;
-  std::map<int, std::vector<int>> devices_of_unit_;
 };
 }  // namespace
 
