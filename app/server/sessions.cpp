@@ -30,7 +30,9 @@ Sessions::Held Sessions::find(const std::string& name) {
   const std::lock_guard lock(mutex_);
   remove_unused();
   const auto found = all_.find(name.empty() ? first : name);
-  return found == all_.end() ? Held{} : Held{found->second.get(), found->second->hold};
+  if (found == all_.end()) return {};
+  found->second->asked = true;
+  return {found->second.get(), found->second->hold};
 }
 
 bool Sessions::has_ended(const std::string& name) {
@@ -49,7 +51,7 @@ void Sessions::remove_unused() {
 void Sessions::look_around() {
   const std::lock_guard lock(mutex_);
   for (const auto& [name, one] : all_)
-    if (one->listen.use_count() > 1)
+    if (one->asked.exchange(false) || one->listen.use_count() > 1)
       boost::asio::post(looking_, [held = Held{one.get(), one->hold}] { held.session->host.refresh(); });
 }
 

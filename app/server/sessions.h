@@ -35,6 +35,7 @@ class Sessions {
     SessionHost host;
     Routes routes;
     std::atomic<bool> ended = false;
+    std::atomic<bool> asked = false;  // since it has looked around last
     const std::shared_ptr<const int> hold = std::make_shared<const int>(0), listen = std::make_shared<const int>(0);
   };
 
@@ -54,7 +55,7 @@ class Sessions {
   Result<std::string> begin();                // takes as long as it takes to open the workspace. On any thread
   Result<Done> end(const std::string& name);  // takes as long as its jobs need to end. On any thread
   Json list();                                // [{session, documents: [names], pages}]
-  void look_around();                         // for what other programs have done, in sessions that pages show
+  void look_around();  // for what other programs have done, in sessions that pages show or that somebody asks
 
  private:
   std::unique_ptr<One> make();
