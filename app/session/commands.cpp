@@ -366,7 +366,7 @@ bool is_whole(const std::string& text) {
 // Why the text is no value of a number argument.
 Diagnostic no_number(const std::string& command, const char* name, const std::string& text) {
   const std::string begin = "'" + command + "': " + name;
-  if (!is_whole(text)) return error(begin + " is a number, not '" + printable(text) + "'");
+  if (!is_whole(text)) return error(begin + " is a whole number from 0, not '" + printable(text) + "'");
   return error(begin + " is too large: '" + text + "'", "a number has at most " + std::to_string(kMostDigits) + " digits");
 }
 
