@@ -109,7 +109,8 @@ Json said_of(const Session& s) {
   Json out = {{"verdict", c["verdict"]}, {"current", c["current"]}};
   if (c["current"] == true)
     for (const char* figure : {"step_us", "origin", "peak_bytes", "memory_bytes"}) out[figure] = c[figure];
-  for (const Json& row : panel(s, "problems")["rows"])
+  const Json problems = panel(s, "problems");
+  for (const Json& row : problems["rows"])
     out["problems"].push_back({row["severity"], row["line"], row["text"]});
   return out;
 }
