@@ -75,7 +75,8 @@ TEST_CASE_METHOD(Fixture, "a trial keeps the draft, is listed with its version, 
   CHECK(row["max_relative_error"] < 1e-9);
   CHECK(row["predicted_step_us"] > 0);
   CHECK(panel("trial")["rows"].size() == 2);
-  for (const Json& rank : panel("trial")["rows"]) {  // it has ended: no rank is anywhere in its steps
+  const Json ended = panel("trial");
+  for (const Json& rank : ended["rows"]) {  // it has ended: no rank is anywhere in its steps
     CHECK(rank["at"].is_null());
     CHECK((rank["step"].is_null() || rank["step"] == "5 of 5"));  // two in float64, one to warm up, two that are measured
   }
