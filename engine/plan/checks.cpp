@@ -456,9 +456,8 @@ class Checker {
     for (const OrderRow& row : d_.order) {
       bool& meets = useful[row.statement];
       if (meets) continue;
-      const auto two = meeting.apart(row);
-      meets = !two;
-      if (two) example.try_emplace(row.statement, task_text(row.chain[two->first]) + " and " + task_text(row.chain[two->second]));
+      meets = !meeting.apart(row);
+      if (!meets) example.try_emplace(row.statement, task_text(row.chain[0]) + " and " + task_text(row.chain[1]));
     }
     for (const auto& [statement, meets] : useful)
       if (!meets)

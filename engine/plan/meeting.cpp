@@ -33,12 +33,11 @@ bool MeetingTasks::meet(const TaskFamily& a, const TaskFamily& b) {
   return false;
 }
 
-std::optional<std::pair<std::size_t, std::size_t>> MeetingTasks::apart(const OrderRow& row) {
+bool MeetingTasks::apart(const OrderRow& row) {
   for (std::size_t i = 0; i + 1 < row.chain.size(); ++i)
     for (std::size_t j = i + 1; j < row.chain.size(); ++j)
-      if (meet(row.chain[i], row.chain[j])) return std::nullopt;
-  if (row.chain.size() < 2) return std::nullopt;
-  return std::pair<std::size_t, std::size_t>(0, 1);
+      if (meet(row.chain[i], row.chain[j])) return false;
+  return row.chain.size() > 1;
 }
 
 }  // namespace planscope::plan
