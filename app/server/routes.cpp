@@ -216,8 +216,13 @@ asio::awaitable<Answer> Routes::panel(const Request& r) {
     const Result<session::Panel> none = session::make_panel(id, {});
     co_return answer_of(404, refusal_json(none.diagnostics));
   }
-  if (const auto seconds = r.query.find("wait"); seconds != r.query.end())
-    co_await wait(std::clamp(std::strtod(seconds->second.c_str(), nullptr), 0.0, kLongestWait));
+  if (const auto said = r.query.find("wait"); said != r.query.end()) {
+    char* end = nullptr;
+    const double seconds = std::strtod(said->second.c_str(), &end);
+    if (said->second.empty() || *end != 0 || !(seconds >= 0))
+      co_return failure(400, "'wait' is a number of seconds from 0, not '" + printable(said->second) + "'", "for example wait=60");
+    co_await wait(std::min(seconds, kLongestWait));
+  }
   const Form form = r.query.contains("full") ? Form::whole : Form::values;
   if (const std::optional<Made> ready = host_.ready_panel(id, form)) co_return made(*ready);
   auto make = [&] { return made(host_.panel(id, form)); };

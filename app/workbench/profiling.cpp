@@ -50,7 +50,7 @@ std::optional<Diagnostic> not_measurable(const Cluster& cluster) {
   return error(
       "the processes of '" + cluster.name + "' share cores",
       "an operator is measured on a core of its own, which says nothing about processes that wait for each other",
-      "a plan for at most " + std::to_string(std::max(1u, std::thread::hardware_concurrency())) + " devices");
+      "take a cluster of at most " + std::to_string(std::max(1u, std::thread::hardware_concurrency())) + " devices");
 }
 
 constexpr const char* link_signature = "link between processes";

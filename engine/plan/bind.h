@@ -462,7 +462,7 @@ struct OpenChoice {
   int row = -1;                      // split, place: operator or parameter; algorithm: index into Decisions::algorithms
   int axis = -1;                     // split
   int place = -1;                    // place: the open one, into Decisions::places
-  std::vector<std::string> choices;  // as a statement writes them
+  std::vector<std::string> choices;  // as a statement writes them; of a split those that its axis divides, all if it divides none
   bool operator==(const OpenChoice&) const = default;
 };
 std::vector<OpenChoice> open_choices(const Decisions&, const ModelInfo&);

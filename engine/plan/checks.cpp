@@ -6,6 +6,7 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/context.h"
+#include "engine/plan/division.h"
 #include "engine/plan/forbidden.h"
 #include "engine/plan/meeting.h"
 #include "engine/plan/printer.h"
@@ -131,19 +132,12 @@ class Checker {
       if (sizes->second.form == Sizes::Form::listed) check_listed(op, cut, f, sizes->first, sizes->second.listed, size);
       return;
     }
-    std::int64_t left = cut.product;
-    const std::vector<PartInfo> single{PartInfo{f.size, "", false}};
-    const std::vector<PartInfo>& parts = f.parts.empty() ? single : f.parts;
-    const auto begin = static_cast<std::size_t>(cut.part);
-    std::size_t end = begin;  // of the parts that the axes use up
-    do {
-      const PartInfo& p = parts[end];
-      if (p.size % left == 0) return;
-      if (left % p.size != 0) return refuse_division(op, cut, f, p, left);
-      left /= p.size;
-    } while (++end < parts.size() && !parts[end].frozen);
-    if (parts.size() > 1 && end == begin + 1 && cut.axes.size() == 1) return refuse_inside(op, cut, parts[begin]);
-    refuse_division(op, cut, f, parts[begin], cut.product);
+    const std::optional<Undivided> left = undivided(f, cut.part, cut.product);
+    if (!left) return;
+    const auto part = [&](int p) { return f.parts.empty() ? PartInfo{f.size, "", false} : f.parts[static_cast<std::size_t>(p)]; };
+    if (!left->used_up) return refuse_division(op, cut, f, part(left->part), left->blocks);
+    if (f.parts.size() > 1 && left->part == cut.part + 1 && cut.axes.size() == 1) return refuse_inside(op, cut, part(cut.part));
+    refuse_division(op, cut, f, part(cut.part), cut.product);
   }
 
   void check_listed(int op, const Cut& cut, const FactorInfo& f, int statement, const std::vector<std::int64_t>& listed,

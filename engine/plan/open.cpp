@@ -5,8 +5,10 @@
 
 #include "engine/base/text.h"
 #include "engine/plan/bind.h"
+#include "engine/plan/division.h"
 #include "engine/plan/printer.h"
 #include "engine/plan/rewrite.h"
+#include "engine/plan/trans.h"
 #include "engine/plan/within.h"
 
 namespace planscope::plan {
@@ -25,8 +27,31 @@ OpenChoice of_variable(const Decisions& d, int i) {
   return o;
 }
 
-void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase, int rows,
-                std::vector<OpenChoice>& out) {
+// Without those that the axis alone rules out, as it does not divide their size; all, where it rules out all.
+std::vector<std::string> that_divide(const Alternatives& a, const std::vector<FactorInfo>& factors, std::int64_t blocks) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < a.words.size(); ++i) {
+    const int factor = a.factors[i];
+    if (factor >= 0) {
+      const FactorInfo& f = factors[static_cast<std::size_t>(factor)];
+      if (undivided(f, find_part(f, a.words[i]), blocks)) continue;
+    }
+    out.push_back(a.words[i]);
+  }
+  return out.empty() ? a.words : out;
+}
+
+// The blocks into which an axis cuts whatever factor an operator takes; 1: that is not certain, or they need not be equal.
+std::int64_t certain_blocks(const Decisions& d, const Split& s, int op, int axis) {
+  if (!d.deferred.empty() || may_be_fixed(d, axis) || d.sizes.count(s.statement) > 0) return 1;
+  const int place = d.operator_place[static_cast<std::size_t>(op)];
+  const PlaceInfo everywhere;
+  const PlaceInfo& at = place < 0 ? everywhere : d.places[static_cast<std::size_t>(place)];
+  return at.open() ? 1 : std::max<std::int64_t>(1, axis_size(d, at, axis).value_or(1));
+}
+
+void add_splits(const Decisions& d, const ModelInfo& model, Phase phase, int rows, std::vector<OpenChoice>& out) {
+  const std::vector<Split>& table = d.splits(phase);
   for (int row = 0; row < rows; ++row)
     for (int axis = 0; axis < static_cast<int>(d.axes.size()); ++axis) {
       const Split& s = table[d.cell(row, axis)];
@@ -40,6 +65,9 @@ void add_splits(const Decisions& d, const std::vector<Split>& table, Phase phase
       o.row = row;
       o.axis = axis;
       o.choices = a.words;
+      if (phase == Phase::forward && row < static_cast<int>(model.operators.size()))
+        if (const std::int64_t blocks = certain_blocks(d, s, row, axis); blocks > 1)
+          o.choices = that_divide(a, model.operators[static_cast<std::size_t>(row)].factors, blocks);
       out.push_back(std::move(o));
     }
 }
@@ -55,13 +83,11 @@ std::string place_text(const Decisions& d, const PlaceInfo& p) {
   return fixed.empty() ? name : join(fixed, ", ");
 }
 
-std::vector<OpenChoice> open_choices(const Decisions& d, const ModelInfo&) {
+std::vector<OpenChoice> open_choices(const Decisions& d, const ModelInfo& model) {
   std::vector<OpenChoice> out;
   for (int i = 0; i < static_cast<int>(d.variables.size()); ++i) out.push_back(of_variable(d, i));
-  add_splits(d, d.operator_splits, Phase::forward, d.operator_count, out);
-  add_splits(d, d.fetch_splits, Phase::fetch, d.parameter_count, out);
-  add_splits(d, d.grad_splits, Phase::grad, d.parameter_count, out);
-  add_splits(d, d.update_splits, Phase::update, d.parameter_count, out);
+  add_splits(d, model, Phase::forward, d.operator_count, out);
+  for (const Phase phase : {Phase::fetch, Phase::grad, Phase::update}) add_splits(d, model, phase, d.parameter_count, out);
   for (int op = 0; op < d.operator_count; ++op)
     for (const int p : places_of(d, op)) {
       const PlaceInfo& place = d.places[static_cast<std::size_t>(p)];

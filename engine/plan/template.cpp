@@ -194,6 +194,7 @@ class Expander {
     std::vector<Statement> prelude;
     if (!bind_arguments(s, *t, use, prelude)) return;
     for (Statement& let : prelude) add(stamped(std::move(let)), depth + 1);
+    if (t->body.empty() && !commented_) result_.statements.push_back(stamped({}));  // that it was used is a decision too
     open_.push_back(t->name);
     const Rewrite rewriting{[this](const Expression& e) -> std::optional<Expression> {
                               if (e.kind == Expression::Kind::bars) return inside_bars(e);

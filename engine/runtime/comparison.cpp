@@ -79,11 +79,7 @@ void Comparison::loss(int step, double value) {
     return note(same ? 0 : std::numeric_limits<double>::infinity(), allowed_, name, "loss");
   }
   const double scale = std::max(std::abs(right), 1e-30);
-  double rounding = 0;
-  const std::vector<double>& exact = reference_.losses(Precision::float64);
-  if (precision_ == Precision::model && static_cast<std::size_t>(step) < exact.size())
-    rounding = kOrders * std::abs(right - exact[static_cast<std::size_t>(step)]);
-  if (!std::isfinite(rounding)) rounding = 0;
+  const double rounding = kOrders * reference_.loss_noise(precision_, static_cast<std::size_t>(step));
   note(std::abs(value - right) / scale, std::max(allowed_, rounding / scale), name, "loss");
 }
 

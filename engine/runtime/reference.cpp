@@ -2,7 +2,10 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <deque>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -77,12 +80,16 @@ class WholeModel {
   std::vector<std::int64_t> lags_;
 };
 
-}  // namespace
+// Every second element is larger by its last eight binary digits, the others are smaller: sums of many terms lose several.
+at::Tensor off_by_last_digits(const at::Tensor& t) {
+  const at::Tensor signs = at::arange(t.numel(), t.options().dtype(at::kLong)).remainder(2).mul(2).sub(1).reshape(t.sizes());
+  return t.mul(signs.to(t.scalar_type()).mul(256 * std::numeric_limits<double>::epsilon()).add(1));
+}
 
-ReferenceRun run_reference(const Graph& graph, TensorSource& source, const ShardOptions& options,
-                           const OptimizerSettings& optimizer, int steps, const Lags& lags,
-                           const std::function<void(std::int64_t, const std::string&)>& progress,
-                           const std::function<void(OpId, const TensorList&)>& seen) {
+ReferenceRun run_from(bool rounded, const Graph& graph, TensorSource& source, const ShardOptions& options,
+                      const OptimizerSettings& optimizer, int steps, const Lags& lags,
+                      const std::function<void(std::int64_t, const std::string&)>& progress,
+                      const std::function<void(OpId, const TensorList&)>& seen) {
   const WholeModel model(graph, options, lags);
   ReferenceRun run;
   std::map<TensorId, OptimizerState> states;
@@ -90,7 +97,7 @@ ReferenceRun run_reference(const Graph& graph, TensorSource& source, const Shard
   for (const Parameter& p : graph.parameters) {
     const at::Tensor first = source.block(p.tensor, whole_region(graph, p.tensor));
     if (p.trained && carries_gradient(first))
-      run.parameters[p.tensor] = first;
+      run.parameters[p.tensor] = rounded ? off_by_last_digits(first) : first;
     else
       fixed[{p.tensor, 0}] = first;
   }
@@ -129,6 +136,30 @@ ReferenceRun run_reference(const Graph& graph, TensorSource& source, const Shard
     if (step == 0) run.gradients = std::move(whole);
   }
   return run;
+}
+
+}  // namespace
+
+ReferenceRun run_reference(const Graph& graph, TensorSource& source, const ShardOptions& options,
+                           const OptimizerSettings& optimizer, int steps, const Lags& lags,
+                           const std::function<void(std::int64_t, const std::string&)>& progress,
+                           const std::function<void(OpId, const TensorList&)>& seen) {
+  return run_from(false, graph, source, options, optimizer, steps, lags, progress, seen);
+}
+
+std::vector<double> loss_rounding(const Graph& graph, TensorSource& source, const ShardOptions& options,
+                                  const OptimizerSettings& optimizer, const ReferenceRun& run, const Lags& lags,
+                                  const std::function<void(std::int64_t, const std::string&)>& progress) {
+  const int steps = static_cast<int>(run.losses.size());
+  const ReferenceRun other = run_from(true, graph, source, options, optimizer, steps, lags, progress, {});
+  std::vector<double> out;
+  double most = 0;
+  for (std::size_t step = 0; step < run.losses.size(); ++step) {
+    const double difference = std::abs(other.losses[step] - run.losses[step]);
+    if (std::isfinite(difference)) most = std::max(most, difference);
+    out.push_back(most);
+  }
+  return out;
 }
 
 }  // namespace planscope

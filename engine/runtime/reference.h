@@ -20,6 +20,8 @@ struct ReferenceRun {
   std::vector<double> losses;                 // of each step
   std::map<TensorId, at::Tensor> gradients;   // of the first step; those that no gradient reaches are left out
   std::map<TensorId, at::Tensor> parameters;  // after the last step; the trained ones
+  // What rounding makes of each loss, where it was measured (loss_rounding); of so many first steps.
+  std::vector<double> rounding;
 };
 
 using Lags = std::vector<std::pair<OpId, std::int64_t>>;  // what is not here reads the newest
@@ -29,5 +31,12 @@ ReferenceRun run_reference(const Graph&, TensorSource&, const ShardOptions&, con
                            const Lags& = {},
                            const std::function<void(std::int64_t number, const std::string& what)>& progress = {},
                            const std::function<void(OpId, const TensorList& outputs)>& seen = {});
+
+// The largest difference up to each step between the losses of `run` and those of the same run with every parameter off by
+// its last eight binary digits at the start: what the order of a sum may make of a loss. It matters where the optimizer
+// divides a gradient by its own size: where all gradients are truly zero AdamW makes whole steps of rounding.
+std::vector<double> loss_rounding(const Graph&, TensorSource&, const ShardOptions&, const OptimizerSettings&,
+                                  const ReferenceRun& run, const Lags& = {},
+                                  const std::function<void(std::int64_t number, const std::string& what)>& progress = {});
 
 }  // namespace planscope

@@ -65,6 +65,17 @@ std::map<TensorId, double> noises(const Tensors& rounded, const Tensors& exact) 
   return out;
 }
 
+// What rounding makes of each loss of `run`: what was measured, or how far it is from the exact run.
+std::vector<double> loss_noise(const ReferenceRun& run, const ReferenceRun* exact) {
+  if (exact == nullptr || exact == &run) return run.rounding;
+  std::vector<double> out;
+  for (std::size_t step = 0; step < std::min(run.losses.size(), exact->losses.size()); ++step) {
+    const double difference = std::abs(run.losses[step] - exact->losses[step]);
+    out.push_back(std::isfinite(difference) ? difference : 0);
+  }
+  return out;
+}
+
 const Tensors& of_kind(const ReferenceRun& run, ReferenceKind kind) {
   return kind == ReferenceKind::gradient ? run.gradients : run.parameters;
 }
@@ -74,12 +85,14 @@ const Tensors& of_kind(const ReferenceRun& run, ReferenceKind kind) {
 std::string_view to_string(ReferenceKind kind) { return kind == ReferenceKind::gradient ? "gradient" : "parameter"; }
 
 std::vector<Diagnostic> write_reference(const std::string& path, const std::map<Precision, const ReferenceRun*>& runs) {
-  Json header = {{"losses", Json::object()}, {"tensors", Json::array()}};
+  Json header = {{"losses", Json::object()}, {"loss_noise", Json::object()}, {"tensors", Json::array()}};
   TensorRows rows;
   const auto exact = runs.find(Precision::float64);
   const bool rounding = exact != runs.end() && all_rounding(*exact->second);
   for (const auto& [precision, run] : runs) {
     header["losses"][std::string(name(precision))] = run->losses;
+    header["loss_noise"][std::string(name(precision))] =
+        loss_noise(*run, exact == runs.end() ? nullptr : exact->second);
     for (const ReferenceKind kind : {ReferenceKind::gradient, ReferenceKind::parameter}) {
       const Tensors& tensors = of_kind(*run, kind);
       const double loss = run->losses.empty() ? 0 : std::abs(run->losses[0]);
@@ -125,13 +138,16 @@ Result<ReferenceFile> ReferenceFile::open(const std::string& path) {
   if (length > size - 8) return damaged();
   const Json header = Json::parse(reinterpret_cast<const char*>(bytes) + 8,
                                   reinterpret_cast<const char*>(bytes) + 8 + length, nullptr, false);
-  if (!header.is_object() || !header.contains("losses") || !header.contains("tensors")) return damaged();
+  for (const char* part : {"losses", "loss_noise", "tensors"})
+    if (!header.is_object() || !header.contains(part)) return damaged();
   const auto precision = [](const std::string& text) {
     return text == "float64" ? Precision::float64 : Precision::model;
   };
   for (const auto& [key, losses] : header["losses"].items())
     for (const Json& loss : losses)  // JSON has no numbers that are none
       made.losses_[precision(key)].push_back(loss.is_number() ? loss.get<double>() : std::nan(""));
+  for (const auto& [key, noise] : header["loss_noise"].items())
+    made.loss_noise_[precision(key)] = noise.get<std::vector<double>>();
   for (const Json& t : header["tensors"]) {
     const auto sizes = t.at("sizes").get<std::vector<std::int64_t>>();
     const auto options = at::TensorOptions().dtype(static_cast<at::ScalarType>(t.at("type").get<int>()));
@@ -152,6 +168,11 @@ const std::vector<double>& ReferenceFile::losses(Precision precision) const {
   static const std::vector<double> none;
   const auto found = losses_.find(precision);
   return found == losses_.end() ? none : found->second;
+}
+
+double ReferenceFile::loss_noise(Precision precision, std::size_t step) const {
+  const auto found = loss_noise_.find(precision);
+  return found == loss_noise_.end() || step >= found->second.size() ? 0 : found->second[step];
 }
 
 double ReferenceFile::largest(Precision precision, ReferenceKind kind) const {

@@ -47,10 +47,12 @@ class Worker {
   // Both precisions, written to the file that the trial's ranks read.
   bool make_reference() {
     at::set_num_threads(1);  // the file must not depend on the number of cores
+    const bool divides = optimizer_.kind == OptimizerKind::adamw && job_.steps > 1;  // what is rounding grows
+    const int all = job_.steps * (divides ? 2 : 1) + 1;
     std::int64_t step = -1;  // its first operator begins it
     const auto progress = [&](std::int64_t number, const std::string& what) {
       if (channel_.stop_requested()) throw Stopped{};
-      if (number == 0) channel_.at_step(++step, job_.steps + 1, static_cast<std::int64_t>(graph_.ops.size()));
+      if (number == 0) channel_.at_step(++step, all, static_cast<std::int64_t>(graph_.ops.size()));
       channel_.working(number, what);
     };
     const Lags lags(job_.lags.begin(), job_.lags.end());
@@ -59,6 +61,13 @@ class Worker {
       use(precision);
       TensorSource source(graph_, job_.seed, precision, given_);
       runs[precision] = run_reference(graph_, source, {precision, job_.seed, false, true}, optimizer_, steps, lags, progress);
+    }
+    if (divides) {
+      use(Precision::float64);
+      TensorSource source(graph_, job_.seed, Precision::float64, given_);
+      ReferenceRun& exact = runs[Precision::float64];
+      exact.rounding =
+          loss_rounding(graph_, source, {Precision::float64, job_.seed, false, true}, optimizer_, exact, lags, progress);
     }
     const auto problems = write_reference(
         job_.reference, {{Precision::float64, &runs[Precision::float64]}, {Precision::model, &runs[Precision::model]}});

@@ -11,7 +11,7 @@ Result<Done> plan(Core& c, const Invocation& i) {
   Document& d = *c.document();
   if (i.has("whole") && i.get("whole") != "whole") return error("'plan' does not take '" + i.get("whole") + "'");
   for (const char* number : {"limit", "batch"})
-    if (i.has(number) && std::stoll(i.get(number)) < 1) return error("'plan' needs a " + std::string(number) + " of 1 at least");
+    if (i.has(number) && std::stoll(i.get(number)) < 1) return error("'plan': " + std::string(number) + " is a whole number from 1");
   if (i.has("batch") && !i.has("whole"))
     return error("'plan' takes a batch only with whole", "what is open in a plan is filled for the batch that the plan says",
                  "write `model batch=" + i.get("batch") + "` into the plan, or plan whole");
@@ -41,7 +41,8 @@ Result<Done> accept(Core& c, const Invocation& i) {
   if (i.has("candidate")) {
     const std::size_t n = std::stoul(i.get("candidate"));
     if (n < 1 || n > a.candidates.size())
-      return error("there is no candidate " + i.get("candidate"), "there are " + std::to_string(a.candidates.size()));
+      return error("there is no candidate " + i.get("candidate"),
+                   a.candidates.empty() ? "nothing has been found" : "the last one is " + std::to_string(a.candidates.size()));
     return write_draft(d, a.candidates[n - 1].script);
   }
   if (a.candidates.empty() && a.asked != d.draft.text() && !lines_left(a, d.draft.text()))

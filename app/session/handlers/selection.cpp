@@ -5,6 +5,7 @@
 #include "app/session/block_selection.h"
 #include "app/session/core.h"
 #include "app/session/panel.h"
+#include "app/session/there_are.h"
 #include "app/session/times.h"
 #include "app/session/traffics.h"
 #include "engine/base/text.h"
@@ -36,7 +37,7 @@ Result<std::optional<TimeSelection>> time_of(const Document& d, const Invocation
     if (class_of_lane(*e, name) < 0) {
       std::vector<std::string> names;
       for (const DeviceClass& c : e->made.program.classes) names.push_back(c.name);
-      return error("there is no lane '" + printable(name) + "'", "there are " + join(names, ", "));
+      return error("there is no lane '" + printable(name) + "'", there_are(names));
     }
   return std::optional(std::move(out));
 }
@@ -52,10 +53,10 @@ Result<std::string> communicator_of(const State& s, const std::string& name) {
   for (const Communicator& c : traffic_shown(s)->communicators)
     if (c.kind + " over " + among(c) == name) shown.insert(shown.end(), c.names.begin(), c.names.end());
   if (!shown.empty()) return join(shown, "\n");
-  std::vector<std::string> there_are;
-  for (const Communicator& c : all.communicators) there_are.push_back(c.names.front());
+  std::vector<std::string> known;
+  for (const Communicator& c : all.communicators) known.push_back(c.names.front());
   return error("no devices communicate as '" + printable(name) + "'",
-               there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
+               known.empty() ? "no device sends anything to another one" : there_are(known));
 }
 
 // The communicators that send over a link of the cluster, a line each.
@@ -68,10 +69,10 @@ Result<std::string> communicators_over(const State& s, const std::string& link) 
     for (const Communicator& c : all.communicators)
       if (l.name == link && goes_over(c, l.level)) names.insert(c.names.begin(), c.names.end());
   if (!names.empty()) return join({names.begin(), names.end()}, "\n");
-  std::vector<std::string> there_are;
-  for (const LinkLoad& l : all.links) there_are.push_back(l.name);
+  std::vector<std::string> known;
+  for (const LinkLoad& l : all.links) known.push_back(l.name);
   return error("nothing is sent over a link '" + printable(link) + "'",
-               there_are.empty() ? "no device sends anything to another one" : "there are " + join(there_are, ", "));
+               known.empty() ? "no device sends anything to another one" : there_are(known));
 }
 
 Result<Done> select(Core& c, const Invocation& i) {

@@ -7,6 +7,7 @@
 #include "app/session/marked.h"
 #include "app/session/panel.h"
 #include "app/session/slacks.h"
+#include "app/session/there_are.h"
 #include "app/session/times.h"
 #include "app/session/views.h"
 #include "engine/base/text.h"
@@ -42,7 +43,7 @@ Result<Done> lane(Core& c, const Invocation& i) {
   if (!all && std::none_of(classes.begin(), classes.end(), [&](const DeviceClass& k) { return k.name == name; })) {
     std::vector<std::string> names;
     for (const DeviceClass& k : classes) names.push_back(k.name);
-    return error("there is no lane '" + printable(name) + "'", "there are " + join(names, ", "), "all means every lane");
+    return error("there is no lane '" + printable(name) + "'", there_are(names), "'all' is every lane");
   }
   LaneLook look = c.state.lanes;
   for (const auto& [what, set] : {std::pair("fold", &look.folded), std::pair("pin", &look.pinned), std::pair("devices", &look.open)}) {

@@ -2,6 +2,7 @@
 #include "app/session/canvases/canvases.h"
 #include "app/session/core.h"
 #include "app/session/panels/panels.h"
+#include "app/session/there_are.h"
 #include "app/session/tour.h"
 #include "engine/base/text.h"
 
@@ -17,7 +18,7 @@ Result<Done> check_name(const Infos& infos, const std::string& noun, const std::
     ids.push_back(info.id);
   }
   const std::string near = nearest(id, ids);
-  return error("there is no " + noun + " '" + printable(id) + "'", "there are " + join(ids, ", "),
+  return error("there is no " + noun + " '" + printable(id) + "'", there_are(ids),
                near.empty() ? "" : "did you mean '" + near + "'?");
 }
 

@@ -66,10 +66,10 @@ std::vector<Group> groups_of(const Evaluation& e, const AliveMoment& m) {
   return out;
 }
 
-TableRow row_of(std::string id, std::string parent, const std::string& what, MemoryKind kind, std::size_t count, std::int64_t bytes,
+TableRow row_of(std::string id, const std::string& what, MemoryKind kind, std::size_t count, std::int64_t bytes,
                 std::optional<Nanoseconds> from, std::optional<Nanoseconds> to) {
-  TableRow row{.id = std::move(id), .parent = parent};
-  row.cells = {cell(what), parent.empty() ? cell(nullptr) : cell(std::move(parent)), cell(to_string(kind)), cell(count, Unit::count),
+  TableRow row{.id = std::move(id)};
+  row.cells = {cell(what), cell(nullptr), cell(to_string(kind)), cell(count, Unit::count),
                cell(bytes, Unit::bytes), time_or_null(from, "before the step"), time_or_null(to, "after the step")};
   return row;
 }
@@ -107,13 +107,16 @@ void add_rows(const std::vector<Group>& groups, const Marked& marked, const Grap
     }
     const bool one = g.owners.size() == 1;
     const auto selected = [&](const auto& owner) { return is_marked(marked, program, owner.second->of); };
-    p.rows.push_back(row_of(id, "", one ? g.owners[0].first : g.what, g.kind, g.owners.size(), g.bytes, from, to));
+    const std::size_t at = p.rows.size();
+    p.rows.push_back(row_of(id, one ? g.owners[0].first : g.what, g.kind, g.owners.size(), g.bytes, from, to));
     p.rows.back().selected = std::all_of(g.owners.begin(), g.owners.end(), selected);
     if (one) p.rows.back().command = command_of(graph, program, first.of);
     if (one) continue;
     for (std::size_t i = 0; i < g.owners.size(); ++i) {
       const AliveOwner& o = *g.owners[i].second;
-      p.rows.push_back(row_of(id + "/" + std::to_string(i), id, g.owners[i].first, o.kind, 1, o.bytes, o.from, o.to));
+      p.rows.push_back(row_of(id + "/" + std::to_string(i), g.owners[i].first, o.kind, 1, o.bytes, o.from, o.to));
+      p.rows.back().parent = id;
+      p.rows.back().cells[1] = cell(Json(at));
       p.rows.back().selected = selected(g.owners[i]);
       p.rows.back().command = command_of(graph, program, o.of);
     }

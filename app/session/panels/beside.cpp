@@ -18,10 +18,10 @@ Memory most(const Simulation& s) {
   return out;
 }
 
-// Of a run: what its classes compute, and communicate and wait, the mean over all devices; what else a step has is not
-// measured apart.
+// Of a run: what its classes compute, what they communicate and wait, and the rest of the step, which lies between
+// instructions; the mean over all devices.
 struct MeasuredParts {
-  double compute = 0, communication = 0;
+  double compute = 0, communication = 0, between = 0;
 };
 MeasuredParts measured_parts(const Simulation& s) {
   MeasuredParts out;
@@ -32,7 +32,11 @@ MeasuredParts measured_parts(const Simulation& s) {
     out.compute += n * static_cast<double>(c.compute) / 1000;
     out.communication += n * static_cast<double>(c.collective + c.transfer) / 1000;
   }
-  return devices > 0 ? MeasuredParts{out.compute / devices, out.communication / devices} : out;
+  if (devices == 0) return out;
+  out.compute /= devices;
+  out.communication /= devices;
+  out.between = s.step_us() - out.compute - out.communication;
+  return out;
 }
 
 // The lane of the draft that needs most, which rows of memory are about; empty: the draft is not among them.
@@ -76,6 +80,8 @@ const std::vector<Line>& lines() {
                 : e.run      ? Json(measured_parts(e.run->measured).communication)
                              : Json();
        }},
+      {"between", "between instructions", Unit::microseconds,
+       [](const E& e, const P&, const Memory&) { return e.run ? Json(measured_parts(e.run->measured).between) : Json(); }},
       {"warm_up", "idle: warm-up", Unit::microseconds, part(&P::warm_up)},
       {"cool_down", "idle: cool-down", Unit::microseconds, part(&P::cool_down)},
       {"imbalance", "idle: imbalance", Unit::microseconds, part(&P::imbalance)},
@@ -121,7 +127,8 @@ Panel beside_panel(const State& s) {
     row.cells.push_back({l.id, l.title});
     for (std::size_t k = 0; k < c.entries.size(); ++k)
       row.cells.push_back(cell(l.value(c.entries[k], parts[k], memories[k]), l.unit));
-    p.rows.push_back(std::move(row));
+    const bool any = std::any_of(row.cells.begin() + 1, row.cells.end(), [](const Cell& c) { return !c.value.is_null(); });
+    if (any) p.rows.push_back(std::move(row));
   }
   return p;
 }

@@ -450,7 +450,7 @@ class Scheduler {
     rows.insert(rows.end(), data.begin(), data.end());
     std::string relax;
     for (const int l : lines) relax += (relax.empty() ? " Relax line " : " or ") + std::to_string(l);
-    Diagnostic d = error("no order possible: " + join(rows, ", ") + "." + relax + (relax.empty() ? "" : "."));
+    Diagnostic d = error("no order possible: " + join(rows, ", ") + "." + relax);
     if (old) d.hint = "or let parameters be older where they are read: relax fetch(…) lag …";
     d.file = w_.d.plan.file;
     if (!lines.empty()) d.line = *lines.begin();
@@ -462,6 +462,7 @@ class Scheduler {
         if (b->line > 0) lines.insert(b->line);
         if (d.line == 0) d.line = b->line;
       }
+    if (!relax.empty() && d.why.empty() && d.hint.empty()) d.what += ".";
     d.lines.assign(lines.begin(), lines.end());
     return d;
   }
@@ -479,6 +480,8 @@ class Scheduler {
 
   void warn_if_open() {
     if (!w_.d.order.empty() || p_.classes.size() < 2) return;
+    const auto& statements = w_.d.plan.statements;
+    if (std::any_of(statements.begin(), statements.end(), [](const plan::Statement& s) { return s.from == "ready"; })) return;
     // Where stages are placed by index (Chimera), no row of ours fits: what is ready first is the schedule that is meant.
     if (std::any_of(p_.axes.begin(), p_.axes.end(), [](const Axis& a) { return a.of >= 0; })) return;
     std::set<PlaceId> staged;
@@ -487,7 +490,7 @@ class Scheduler {
     if (staged.size() < 2) return;
     Diagnostic d = warning("no order row says in which order the stages run their micro-batches",
                            "list scheduling decides: backward before forward, smaller index first",
-                           "write 'use 1f1b(S)' or 'use gpipe(S)'");
+                           "write 'use 1f1b(S)' or 'use gpipe(S)', or 'use ready()' if that is meant");
     d.file = w_.d.plan.file;
     w_.diagnostics.push_back(d);
   }

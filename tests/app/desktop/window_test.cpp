@@ -115,6 +115,7 @@ TEST_CASE_METHOD(WindowFixture, "a command asks for what may be said, and runs w
   QTest::keyClick(limit, Qt::Key_Return);  // the box has the focus, as when a person types
   settle();
   REQUIRE(document().planner);
+  REQUIRE(QTest::qWaitFor([&] { return !document().planner->running; }, 120000));  // a search is a job, which nothing waits for
   CHECK(document().planner->status == "complete");
 }
 

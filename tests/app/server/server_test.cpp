@@ -120,6 +120,8 @@ TEST_CASE("what cannot be done is refused with its reason", "[server]") {
     CHECK(said(r).find("is a word of scripts, not a command") != std::string::npos);
     CHECK(said(r).find("GET /api/panels/NAME gives a panel; with ?wait=60 it waits") != std::string::npos);
   }
+  for (const char* seconds : {"abc", "-1", "", "1s", "nan"})
+    CHECK(f.client.get(std::string("/api/panels/chips?wait=") + seconds).status == 400);
   const Reply early = f.client.run("keep");
   CHECK(early.status == 409);
   CHECK(said(early) == "'keep' cannot be run now; no model is open");

@@ -134,6 +134,22 @@ TEST_CASE("what gestures in the timeline ask for the session does, and the timel
   CHECK_FALSE(s.session.state().time);
 }
 
+TEST_CASE("what is alive in equal layers is one row, and its members name it by its number") {
+  Shown s("llama_tiny");
+  s.plan("devices 2 as data=2\ntrans * batch by data\n");
+  const Json alive = to_json(*make_panel("alive", s.session.state()));
+  std::int64_t bytes = 0;
+  std::map<std::size_t, std::int64_t> of_parents;
+  for (const Json& row : alive["rows"])
+    (row["parent"].is_null() ? bytes : of_parents[row["parent"]]) += row["bytes"].get<std::int64_t>();
+  CHECK(bytes == alive["bytes"].get<std::int64_t>());
+  CHECK(of_parents.size() > 10);
+  for (const auto& [parent, sum] : of_parents) {
+    CHECK(alive["rows"][parent]["bytes"] == sum);
+    CHECK(alive["rows"][parent]["count"] > 1);
+  }
+}
+
 TEST_CASE("a block of any stream is selected as what it is: operators, a communicator and its tensor, parameters") {
   Shown s("llama_tiny");
   s.plan("devices 8 as pipe=2 data=2 tensor=2\nmodel batch=16\naxis mb=4\nlet L = model.layers[*]\nlet S = cut L into 2\n"

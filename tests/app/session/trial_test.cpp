@@ -232,6 +232,12 @@ TEST_CASE_METHOD(Fixture, "what a run has measured stands beside what was predic
   }
   must("compare run:1");
   s.wait();
+  const Json beside = panel("beside");  // the column of a run sums to its step
+  std::map<std::string, double> of_run;
+  for (const Json& row : beside["rows"])
+    if (row["plan_1"].is_number()) of_run[row["part"]] = row["plan_1"];
+  CHECK(of_run["compute"] + of_run["waiting"] + of_run["between"] == Approx(of_run["step"]));
+  CHECK(of_run["between"] > 0);
   State state = s.state();
   const viz::TimelineModel over = compared_timelines(*state.document()->comparison, "time", "runs");
   CHECK(viz::first_problem(over).empty());

@@ -172,6 +172,21 @@ TEST_CASE("open choices list what a planner decides") {
   CHECK(choices[4].kind == OpenChoice::Kind::order);
 }
 
+TEST_CASE("open choices are without what an axis does not divide") {
+  const ModelInfo m = llama({.layers = 1});  // 8 sequences of 16, 2 key heads
+  const auto choices = [&](const std::string& devices, const std::string& sizes = "") {
+    const std::string trans = "trans model.layers[0].self_attn.k_proj heads|batch|seq by t";
+    const auto all = open_choices(bound(devices + "\n" + trans + sizes + "\n", m), m);
+    return join(all.back().choices, " ");
+  };
+  CHECK(choices("devices 2 as t=2") == "heads batch seq");
+  CHECK(choices("devices 4 as t=4") == "batch seq");  // 4 blocks would cut inside a head
+  CHECK(choices("devices 16 as t=16") == "seq");
+  CHECK(choices("devices 16 as t=16", " sizes balanced") == "heads batch seq");
+  CHECK(choices("devices 32 as t=32") == "heads batch seq");  // none: the message says why
+  CHECK(choices("devices 16 as d=?d t=?t") == "heads batch seq");
+}
+
 TEST_CASE("a planner's lines are told apart") {
   const Plan p = parsed("devices 2 as tensor=2\nauto trans lm_head out by tensor\n");
   CHECK(print(without_automatic(p)) == "devices 2 as tensor=2\n");

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -119,6 +120,54 @@ TEST_CASE("gradients of complex parameters are compared by absolute value") {
   const Gradients exact{0.5, 0.25};
   CHECK(equal(exact, exact, {0.5, 0.25}, kExact, "complex64"));
   CHECK_FALSE(equal(exact, exact, {0.5, -0.25}, kExact, "complex64"));
+}
+
+TEST_CASE("a loss may be off by what its rounding was measured to be, and by no more") {
+  const Graph graph = graph_of("float64");
+  const std::string path = std::filesystem::temp_directory_path() / ("comparison" + std::to_string(::getpid()));
+  ReferenceRun run = run_of({0.5, 0.25, 1}, at::kDouble);
+  run.losses = {1, 1, 1};
+  run.rounding = {0, 1e-8};
+  REQUIRE(write_reference(path, {{Precision::float64, &run}}).empty());
+  const Result<ReferenceFile> file = ReferenceFile::open(path);
+  std::filesystem::remove(path);
+  REQUIRE(file.ok());
+  const auto equal = [&](int step, double loss) {
+    Comparison comparison(graph, *file, Precision::float64);
+    comparison.loss(step, loss);
+    return comparison.worst().error <= comparison.worst().allowed;
+  };
+  CHECK(equal(1, 1 + 5e-8));
+  CHECK_FALSE(equal(1, 1 + 1e-6));
+  CHECK_FALSE(equal(0, 1 + 5e-8));  // before the first update
+  CHECK_FALSE(equal(2, 1 + 5e-8));  // not measured
+}
+
+TEST_CASE("rounding is a small part of a loss that is well conditioned") {
+  // 1, whatever the parameters are.
+  const Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(
+      "parameter %0 w: float64[8]\n"
+      ":mean#0 %1: float64[1] = aten::mean.dim(self=%0, dim=[0], keepdim=true, dtype=none)\n"
+      ":sub#0 %2: float64[8] = aten::sub.Tensor(self=%0, other=%1, alpha=1)\n"
+      ":mul#0 %3: float64[8] = aten::mul.Tensor(self=%2, other=%2)\n"
+      ":mean#1 %4: float64[1] = aten::mean.dim(self=%3, dim=[0], keepdim=true, dtype=none)\n"
+      ":div#0 %5: float64[8] = aten::div.Tensor(self=%3, other=%4)\n"
+      ":mean#2 %6: float64[] = aten::mean.dim(self=%5, dim=[0], keepdim=false, dtype=none)\nloss %6\n")));
+  REQUIRE(graph.value);
+  const auto rounding = [&](OptimizerKind kind) {
+    constexpr int steps = 6;
+    TensorSource source(*graph, 1, Precision::float64);
+    const ShardOptions options{Precision::float64, 1};
+    const OptimizerSettings optimizer = default_settings(kind);
+    const ReferenceRun run = run_reference(*graph, source, options, optimizer, steps);
+    TensorSource again(*graph, 1, Precision::float64);
+    const std::vector<double> out = loss_rounding(*graph, again, options, optimizer, run);
+    REQUIRE(out.size() == steps);
+    CHECK(std::is_sorted(out.begin(), out.end()));
+    return out;
+  };
+  CHECK(rounding(OptimizerKind::sgd).back() < 1e-12);
+  CHECK(rounding(OptimizerKind::adamw).front() < 1e-12);
 }
 
 TEST_CASE("AdamW makes more of rounding where a gradient is zero, and of nothing else") {
