@@ -190,7 +190,7 @@ Json other_paths() {
                           tagged({{"200", json_answer("the selection",
                                                       {{"type", "object"},
                                                        {"required", {"document", "operators", "tensor", "place",
-                                                                     "statement", "asked", "time", "theme", "front"}}})}}))}}},
+                                                                     "statement", "communicator", "asked", "time", "theme", "front"}}})}}))}}},
       {"/api/notices",
        {{"get", operation("Notices that do not depend on the view, such as drafts that were not kept, with the commands that act on them",
                           tagged({{"200", json_answer("the notices", array_in("notices", notice))}}))}}},

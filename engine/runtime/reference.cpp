@@ -147,6 +147,17 @@ ReferenceRun run_reference(const Graph& graph, TensorSource& source, const Shard
   return run_from(false, graph, source, options, optimizer, steps, lags, progress, seen);
 }
 
+bool has_rounding(const ReferenceRun& run) {
+  constexpr double share = 1e-12;  // of the largest: a sum that is not truly zero is hardly ever so small
+  double largest = 0;
+  for (const auto& [id, g] : run.gradients)
+    if (g.numel() > 0) largest = std::max(largest, g.abs().max().item<double>());
+  return std::any_of(run.gradients.begin(), run.gradients.end(), [&](const auto& g) {
+    const at::Tensor size = g.second.abs();
+    return size.gt(0).logical_and(size.lt(share * largest)).any().template item<bool>();
+  });
+}
+
 std::vector<double> loss_rounding(const Graph& graph, TensorSource& source, const ShardOptions& options,
                                   const OptimizerSettings& optimizer, const ReferenceRun& run, const Lags& lags,
                                   const std::function<void(std::int64_t, const std::string&)>& progress) {

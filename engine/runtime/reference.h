@@ -32,6 +32,9 @@ ReferenceRun run_reference(const Graph&, TensorSource&, const ShardOptions&, con
                            const std::function<void(std::int64_t number, const std::string& what)>& progress = {},
                            const std::function<void(OpId, const TensorList& outputs)>& seen = {});
 
+// Whether some element of a first gradient, in float64, is nothing but what rounding leaves of zero.
+bool has_rounding(const ReferenceRun&);
+
 // The largest difference up to each step between the losses of `run` and those of the same run with every parameter off by
 // its last eight binary digits at the start: what the order of a sum may make of a loss. It matters where the optimizer
 // divides a gradient by its own size: where all gradients are truly zero AdamW makes whole steps of rounding.

@@ -125,33 +125,41 @@ void lay_out_tiles(const TensorModel& m, const TensorView& v, SidePicture& out) 
 
 void lay_out_header(const TensorModel& m, const TensorView& v, TensorLayout& out) {
   double right = out.header.right() - margin;
+  const auto width_of = [](const std::string& text) { return text_width(text, TextStyle::normal).value + 12; };
+  const auto fits = [&](double width) { return right - width - 4 >= out.header.x + margin; };
   const auto put = [&](ButtonKind kind, int which, int step, std::string text) {
-    const double width = text_width(text, TextStyle::normal).value + 12;
+    const double width = width_of(text);
+    if (!fits(width)) return;
     right -= width + 4;
     out.buttons.push_back({kind, which, step, {right, out.header.y + 5, width, 20}, std::move(text)});
   };
-  // What it is of, then a step back, the track, and a step on.
-  const auto put_slider = [&](ButtonKind kind, int which, std::int64_t size, std::int64_t index, std::string text) {
-    put(kind, which, 1, "▸");
+  // What it is of, then a step back, the track, and a step on; where there is no room for all, what it is of alone. While it
+  // is dragged the text says where it would be let go.
+  const auto put_slider = [&](ButtonKind kind, int which, std::int64_t size, std::int64_t index, const auto& text) {
     const double width = std::clamp(static_cast<double>(size) * 12, 36.0, 120.0);
-    right -= width + 4;
-    out.sliders.push_back({kind, which, size, index, {right, out.header.y + 5, width, 20}});
-    put(kind, which, -1, "◂");
-    put(kind, which, 0, std::move(text));
+    if (fits(width + width_of("▸") + width_of("◂") + width_of(text(size - 1)) + 12)) {
+      put(kind, which, 1, "▸");
+      right -= width + 4;
+      const Slider& s = out.sliders.emplace_back(Slider{kind, which, size, index, {right, out.header.y + 5, width, 20}});
+      put(kind, which, -1, "◂");
+      if (v.mouse && v.slide == static_cast<int>(out.sliders.size()) - 1) index = index_at(s, v.mouse->x);
+    }
+    put(kind, which, 0, text(index));
   };
   if (m.has_gradient) put(ButtonKind::gradient, 0, 0, m.gradient ? "gradient" : "value");
   for (int a = 0; a < static_cast<int>(m.axes.size()); ++a) {
     const TensorAxis& axis = at(m.axes, a);
     put_slider(ButtonKind::index, a, axis.size, axis.index,
-               axis.name + " " + std::to_string(axis.index) + " of " + std::to_string(axis.size));
+               [&](std::int64_t i) { return axis.name + " " + std::to_string(i) + " of " + std::to_string(axis.size); });
   }
   int others = 0;
   for (int d = 0; d < static_cast<int>(m.dimensions.size()); ++d) {
     if (d == v.down || d == v.right || at(m.dimensions, d).size <= 1) continue;
     ++others;
     if (borders(m, d).size() < 2) continue;
-    put_slider(ButtonKind::slice, d, at(m.dimensions, d).size, at(v.at, d),
-               at(m.dimensions, d).name + " " + std::to_string(at(v.at, d)));
+    const TensorDimension& dimension = at(m.dimensions, d);
+    put_slider(ButtonKind::slice, d, dimension.size, at(v.at, d),
+               [&](std::int64_t i) { return dimension.name + " " + std::to_string(i); });
   }
   if (others > 0) put(ButtonKind::dimensions, 0, 1, "other dimensions");
 }

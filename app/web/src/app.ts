@@ -47,6 +47,7 @@ export class App {
     tensor: "",
     place: "",
     statement: 0,
+    communicator: "",
     theme: "system",
     asked: 0,
     front: { panel: "", canvas: "", asked: 0 },
@@ -186,8 +187,8 @@ export class App {
 
   // That selects what is selected.
   private selectedLine(): string {
-    const { operators, tensor, place, statement } = this.selection;
-    const words = Object.entries({ operators, tensor, place, statement }).filter(([, value]) => value);
+    const { operators, tensor, place, statement, communicator } = this.selection;
+    const words = Object.entries({ operators, tensor, place, statement, communicator }).filter(([, value]) => value);
     return `select ${words.map(([name, value]) => `${name}=${quoted(String(value))}`).join(" ") || "none"}`;
   }
 

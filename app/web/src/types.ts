@@ -154,6 +154,7 @@ export interface Selection {
   tensor: string;
   place: string;
   statement: number;
+  communicator: string; // several, a line each
   theme: "system" | "dark" | "light"; // as the session's preferences have it
   asked: number; // how many times something has been selected so far
   front: { panel: string; canvas: string; asked: number }; // what was asked to the front, and how many times so far

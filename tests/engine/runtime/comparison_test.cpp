@@ -143,6 +143,12 @@ TEST_CASE("a loss may be off by what its rounding was measured to be, and by no 
   CHECK_FALSE(equal(2, 1 + 5e-8));  // not measured
 }
 
+TEST_CASE("a gradient that is what rounding leaves of zero is seen, and one that is exactly zero is none") {
+  CHECK(has_rounding(run_of({0.5, 3e-18}, at::kDouble)));
+  CHECK_FALSE(has_rounding(run_of({0.5, 0}, at::kDouble)));
+  CHECK_FALSE(has_rounding(run_of({0.5, 1e-9}, at::kDouble)));
+}
+
 TEST_CASE("rounding is a small part of a loss that is well conditioned") {
   // 1, whatever the parameters are.
   const Result<Graph> graph = make_graph(std::make_shared<const Model>(testing::read_model_text(

@@ -183,6 +183,33 @@ TEST_CASE("a click on a slider's track goes there, dragging goes where it is let
   CHECK(apply(v, press(Key::n), m, area).commands == std::vector<std::string>{"index"});
 }
 
+TEST_CASE("while a slider is dragged its text says where it would be let go") {
+  const TensorModel m = sample();
+  const TensorLayout l = lay_out(m, first_view(m), area);
+  const auto index = std::find_if(l.sliders.begin(), l.sliders.end(), [](const Slider& s) { return s.kind == ButtonKind::index; });
+  Input in = at({index->track.x + 0.3 * index->track.width, index->track.y + 10});
+  in.pressed = true;
+  const TensorView pressed = apply(first_view(m), in, m, area).view;
+  const TensorView dragged = apply(pressed, at({area.right() + 100, 500}), m, area).view;
+  const auto text = [&](const TensorView& v) {
+    for (const Button& b : lay_out(m, v, area).buttons)
+      if (b.kind == ButtonKind::index && b.step == 0) return b.text;
+    return std::string();
+  };
+  CHECK(text(first_view(m)) == "mb 1 of 4");
+  CHECK(text(dragged) == "mb 3 of 4");
+}
+
+TEST_CASE("however many axes a tensor is cut over, what is in the header stays in it") {
+  TensorModel m = sample();
+  for (int k = 0; k < 30; ++k) m.axes.push_back(m.axes.front());
+  for (const double width : {80.0, 300.0, 900.0}) {
+    const TensorLayout l = lay_out(m, first_view(m), {0, 0, width, 600});
+    for (const Button& b : l.buttons) CHECK(b.rect.x >= l.header.x);
+    for (const Slider& s : l.sliders) CHECK(s.track.x >= l.header.x);
+  }
+}
+
 TEST_CASE("pointing at a device tells its tile of every side") {
   const TensorModel m = sample();
   const TensorLayout l = lay_out(m, first_view(m), area);
