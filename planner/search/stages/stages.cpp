@@ -8,6 +8,7 @@
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "engine/base/format.h"
 #include "engine/base/text.h"
@@ -114,33 +115,34 @@ class Search {
     all_devices_ = all.found.reason;
     std::optional<Sought> best;
     std::int64_t devices_of_best = devices_;
-    double bound_us = std::numeric_limits<double>::infinity();
     for (std::int64_t fewer : fewer_devices()) {
       devices_ = fewer;
+      const double least_us = spaces_.shared_work_us(devices_);  // and so of all that are fewer still
       if (best) {
-        const double least_us = spaces_.shared_work_us(devices_);
-        if (least_us >= best->found.best[0].step_us) break;  // and so of all that are fewer still
+        if (least_us >= best->found.best[0].step_us) break;
         if (deadline_.expired()) {
           best->found.ended_early = true;
           best->found.reason = what_ended(deadline_);
-          bound_us = std::min(bound_us, least_us);
+          bound_of_others_us_ = std::min(bound_of_others_us_, least_us);
           break;
         }
       }
       open();
+      const double bound_us = std::exchange(bound_of_others_us_, std::min(bound_of_others_us_, least_us));
       Sought some = find(best_of_all);
+      bound_of_others_us_ = bound_us;
       if (some.found.best.empty()) {
         if (!best && !cannot_be_made(some)) return some;
         continue;
       }
-      bound_us = std::min(bound_us, some.found.lower_bound_us);
+      bound_of_others_us_ = std::min(bound_of_others_us_, some.found.lower_bound_us);
       if (best && best->found.best[0].step_us <= some.found.best[0].step_us) continue;
       best = std::move(some);
       devices_of_best = fewer;
     }
     if (!best) return all;
     devices_ = devices_of_best;
-    best->found.lower_bound_us = std::min(bound_us, best->found.best[0].step_us);
+    best->found.lower_bound_us = std::min(bound_of_others_us_, best->found.best[0].step_us);
     return std::move(*best);
   }
 
@@ -279,11 +281,12 @@ class Search {
     return out;
   }
 
-  // A better plan than the last that was reported, with the least bound of all points.
+  // A better plan than the last that was reported, with the least bound of all points and of what is searched beside them. What
+  // is told is kept: what is found in the end is no worse.
   void tell(double step_us, const std::vector<Point>& points) {
     if (!settings_.progress || step_us >= told_us_) return;
     told_us_ = step_us;
-    double bound_us = told_us_;
+    double bound_us = std::min(told_us_, bound_of_others_us_);
     for (const Point& p : points) bound_us = std::min(bound_us, p.bound_us);
     settings_.progress(told_us_, spaces_.filled() ? bound_us : 0);
   }
@@ -384,7 +387,7 @@ class Search {
              !broken_by(p.configuration).empty();
     });
     const bool whole = asked_.rows == rules_.all();
-    if (whole && early_.empty()) {
+    if (whole) {
       PointPlans plain = plans_.ahead();
       make_first_plain(plain, *asked_.deadline);
       keep_early(std::move(plain.best));
@@ -468,8 +471,8 @@ class Search {
     }
     // Points that were not looked at, or not closely, may have no bound of their own.
     if (found_.ended_early) found_.lower_bound_us = std::max(found_.lower_bound_us, spaces_.shared_work_us(devices_));
-    if (found_.ended_early)
-      for (Candidate& c : early_) plans_.keep(std::move(c));
+    for (Candidate& c : early_)
+      if (found_.ended_early || plans_.best.empty() || c.step_us < plans_.best[0].step_us) plans_.keep(std::move(c));
     if (found_.ended_early) found_.reason = what_ended(deadline);
     if (!plans_.best.empty()) {
       found_.lower_bound_us = std::min(found_.lower_bound_us, plans_.best[0].step_us);
@@ -534,6 +537,7 @@ class Search {
   static constexpr std::size_t kRunnersUp = 2;                          // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
   double told_us_ = kNever;  // of the best plan that was reported
+  double bound_of_others_us_ = kNever;  // of searches with another number of devices
   Found found_;
 };
 

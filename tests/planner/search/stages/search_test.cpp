@@ -367,6 +367,25 @@ TEST_CASE("an interrupt leaves a plan") {
   check_equivalent(graph, c, *f);
 }
 
+TEST_CASE("what is told of a search is kept: steps only fall, bounds only rise, to what is found") {
+  const auto [model, devices, batch] = GENERATE(table<std::string, std::string, std::int64_t>(
+      {{"gpt2_tiny", "dgx-a100x1", 1}, {"llama_tiny", "dgx-a100x1", 3}, {"deepseek_tiny", "dgx-h100x2", 1}, {"mixtral_tiny", "dgx-a100x2", 64}}));
+  double step_us = std::numeric_limits<double>::infinity(), bound_us = 0;
+  Settings s{.global_batch = batch};
+  s.progress = [&](double step, double bound) {
+    CHECK(step < step_us);
+    CHECK(bound <= step);
+    if (bound > 0) CHECK(bound >= bound_us * (1 - 1e-9));
+    step_us = step, bound_us = std::max(bound_us, bound);
+  };
+  const Result<Found> f = search(sample(model), cluster(devices), s);
+  INFO(model << " " << batch);
+  REQUIRE(f.ok());
+  REQUIRE(!f->best.empty());
+  CHECK(f->best[0].step_us <= step_us);
+  CHECK(f->lower_bound_us >= bound_us * (1 - 1e-9));
+}
+
 // What is measured by then takes little of a step, and not so little memory.
 TEST_CASE("a limit that is too short leaves a plan where the shortest do not fit") {
   const auto [name, shares] =
