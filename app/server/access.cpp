@@ -116,11 +116,11 @@ Admission Access::judge(const Credentials& c, Now now) {
   if (!is_own_name(c.host)) return Admission::foreign;
   if (!c.origin.empty() && lower(c.origin) != (settings_.tls ? "https://" : "http://") + lower(c.host))
     return Admission::foreign;
+  // A link in a page of another site may lead here; what it shows is asked for by our own page.
+  if (c.token.empty() && c.fetch_site == "cross-site") return Admission::foreign;
   if (const std::string_view secret = secret_of(c.authorization); !secret.empty())
     return equal_secrets(secret, token_) ? Admission::allowed : Admission::unknown;
-  // A link in a page of another site may lead here; what it shows is asked for by our own page.
   if (!c.token.empty() && enters(c.token, c.spends, now)) return Admission::enters;
-  if (c.token.empty() && c.fetch_site == "cross-site") return Admission::foreign;
   const std::optional<std::string> cookie = cookie_value(c.cookie, cookie_name_);
   return cookie && equal_secrets(*cookie, secret_) ? Admission::allowed : Admission::unknown;
 }

@@ -45,25 +45,34 @@ std::vector<std::string> names_in(const session::ArgumentInfo& a, const std::str
   return out;
 }
 
+// Whether a command makes the file that an argument names.
+bool writes(std::string_view command, std::string_view argument) {
+  return argument == "join" || (argument == "path" && (command == "save" || command == "export"));
+}
+
 }  // namespace
 
-FileRules::FileRules(const std::vector<std::string>& folders, const std::vector<std::string>& files) {
+FileRules::FileRules(const std::vector<std::string>& folders, const std::vector<std::string>& files,
+                     const std::vector<std::string>& to_read) {
   for (const std::string& f : folders)
     if (!f.empty()) folders_.push_back(canonical(f));
   for (const std::string& f : files) files_.push_back(canonical(f));
+  for (const std::string& f : to_read)
+    if (!f.empty()) to_read_.push_back(canonical(f));
 }
 
-Result<Done> FileRules::check(const std::string& path) const {
+Result<Done> FileRules::check(const std::string& path, Use use) const {
   std::error_code ec;
   const fs::file_status status = fs::status(path, ec);
   const bool there = fs::exists(status);
   if (!there && path.find('/') == std::string::npos && path.find('\0') == std::string::npos) return Done{};
   const fs::path real = canonical(path);
-  const bool below =
-      std::any_of(folders_.begin(), folders_.end(), [&](const fs::path& f) { return is_below(real, f); });
+  std::vector<fs::path> served = folders_;
+  if (use == Use::reads) served.insert(served.end(), to_read_.begin(), to_read_.end());
+  const bool below = std::any_of(served.begin(), served.end(), [&](const fs::path& f) { return is_below(real, f); });
   if (real.empty() || (!below && std::find(files_.begin(), files_.end(), real) == files_.end())) {
     std::vector<std::string> names;
-    for (const fs::path& f : folders_) names.push_back(f.string());
+    for (const fs::path& f : served) names.push_back(f.string());
     return error("'" + printable(path) + "' is not below a folder that is served", "these are: " + join(names, ", "),
                  "start the server with --root FOLDER, or upload the file");
   }
@@ -77,7 +86,7 @@ Result<Done> FileRules::check(const session::Invocation& i) const {
   for (const session::ArgumentInfo& a : info->arguments)
     if (i.has(a.name))
       for (const std::string& name : names_in(a, i.get(a.name)))
-        if (const Result<Done> fine = check(name); !fine.ok()) return fine;
+        if (const Result<Done> fine = check(name, writes(i.id, a.name) ? Use::writes : Use::reads); !fine.ok()) return fine;
   return Done{};
 }
 
@@ -85,7 +94,8 @@ Result<Done> FileRules::check(const session::Invocation& i, const session::State
   std::vector<std::string> meant;
   if (i.id == "save" && !i.has("path"))
     for (const session::Document& d : s.documents)
-      if ((document > 0 ? d.id == document : &d == s.document()) && !d.path.empty()) meant.push_back(d.path);
+      if ((document > 0 ? d.id == document : &d == s.document()) && !d.path.empty())
+        if (const Result<Done> fine = check(d.path, Use::writes); !fine.ok()) return fine;
   if (i.id == "open" && i.has("plan") && !i.has("model") && !s.document())
     if (const session::Recent* r = session::find_recent(s.recent, i.get("plan"))) meant.push_back(r->model);
   if (i.id == "restore")

@@ -5,6 +5,7 @@
 
 #include "app/session/block_task.h"
 #include "app/session/tour.h"
+#include "engine/base/process_identity.h"
 #include "engine/base/text.h"
 #include "engine/cluster/fields.h"
 #include "engine/plan/parser.h"
@@ -88,7 +89,9 @@ void Core::open_workspace() {
   say(opened.diagnostics);
   if (!opened.value) return;
   workspace = std::move(*opened.value);
-  if (!settings.workspace.empty()) say(take_in(*workspace).diagnostics);
+  if (settings.workspace.empty()) return;
+  say(take_in(*workspace).diagnostics);
+  say(workspace->close_abandoned_runs(is_alive).diagnostics);
 }
 
 // Another program has deleted the file, or put another one in its place: what is open is written again, nothing of it is lost.
@@ -145,7 +148,9 @@ void Core::look_around() {
 }
 
 bool Core::look_again() {
-  if (!workspace || workspace->changes_by_others() == seen_of_others) return false;
+  if (!workspace) return false;
+  const Result<std::int64_t> closed = workspace->close_abandoned_runs(is_alive);  // a program that was killed says nothing
+  if (closed.value.value_or(0) == 0 && workspace->changes_by_others() == seen_of_others) return false;
   read_all();
   return true;
 }

@@ -60,7 +60,8 @@ std::optional<Window> window_of(const std::optional<std::pair<double, double>>& 
 }
 
 Window selected_window(const std::optional<TimeSelection>& t, const Simulation& s) {
-  const Window whole{0, s.step_ns};
+  Window whole{0, s.step_ns};
+  for (const ClassTimeline& c : s.classes) whole.to = std::max(whole.to, c.makespan);  // of steps that overlap one is drawn to its end
   const std::optional<Window> w = t ? window_of(t->us) : std::nullopt;
   if (!w) return whole;
   return {std::clamp(w->from, whole.from, whole.to), std::clamp(w->to, whole.from, whole.to)};

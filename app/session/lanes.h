@@ -34,7 +34,7 @@ struct TimeSelection {
 };
 
 std::optional<Window> window_of(const std::optional<std::pair<double, double>>& us);
-// The selected part, within the step; none selected: the whole step.
+// The selected part, within what is drawn of the step (of steps that overlap, to its last block); none selected: all of it.
 Window selected_window(const std::optional<TimeSelection>&, const Simulation&);
 // Numbers of the selected lanes' classes, ascending; none selected: all.
 std::vector<int> selected_classes(const std::optional<TimeSelection>&, const Evaluation&);

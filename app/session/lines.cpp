@@ -1,5 +1,7 @@
 #include "app/session/lines.h"
 
+#include <algorithm>
+
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
@@ -24,6 +26,10 @@ std::string text_of(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& l : lines) text += l + "\n";
   return text;
+}
+
+std::int64_t line_count(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n') + (text.empty() || text.back() == '\n' ? 0 : 1);
 }
 
 std::string switched_off(const std::string& line) { return "# " + line; }

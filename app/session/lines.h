@@ -4,6 +4,7 @@
 //
 //   text_of(lines_of("a\nb")) == "a\nb\n"
 //   switched_off("trans L recompute") == "# trans L recompute"
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace planscope::session {
 
 std::vector<std::string> lines_of(const std::string& text);
 std::string text_of(const std::vector<std::string>& lines);
+std::int64_t line_count(const std::string& text);  // a last line counts without an end, too
 
 std::string switched_off(const std::string& line);                 // as a comment
 std::optional<std::string> switched_on(const std::string& line);  // nothing: it is no comment that holds a statement

@@ -27,10 +27,10 @@ Figures figures_of(const Picture& p) {
   const Simulation& s = p.evaluation->simulation;
   f.step_us = s.step_us();
   f.origin = to_string(p.figure.origin);
-  // Of the device that has the least room left.
-  const auto room = [](const ClassTimeline& c) { return c.capacity.count - c.peak.bytes(); };
-  const auto fullest = std::min_element(s.classes.begin(), s.classes.end(),
-                                        [&](const auto& a, const auto& b) { return room(a) < room(b); });
+  // The largest peak, as everywhere else; of devices with equal ones, the smallest.
+  const auto use = [](const ClassTimeline& c) { return std::pair(c.peak.bytes(), -c.capacity.count); };
+  const auto fullest = std::max_element(s.classes.begin(), s.classes.end(),
+                                        [&](const auto& a, const auto& b) { return use(a) < use(b); });
   if (fullest != s.classes.end()) {
     f.peak_bytes = fullest->peak.bytes();
     f.memory_bytes = fullest->capacity.count;
@@ -95,6 +95,7 @@ std::string why_not(const State& s, const std::string& command) {
   if (command == "run" && d->trial && d->trial->running) return "a trial of this plan is running";
   if (command == "seek_next" && s.sought.text.empty()) return "nothing has been looked for in the timeline";
   if (command == "drop" && !d->draft.edited()) return "nothing has changed since the last version";
+  if (command == "drop" && d->draft.kept().empty()) return "nothing has been kept to go back to; undo takes back edits";
   if (command == "undo" && !d->draft.can_undo()) {
     const auto now = std::find_if(d->versions->begin(), d->versions->end(), [&](const Version& v) { return v.id == d->version; });
     if (now == d->versions->end() || !now->parent) return "there is nothing to undo";

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "app/session/lines.h"
 #include "engine/base/text.h"
 
 namespace planscope::session {
@@ -136,7 +137,7 @@ void add_plans(const std::vector<PlanRow>& plans, const Labels& labels, std::vec
     known[p.id] = {&p, at};
     WorkspaceEntry& e = out[at];
     e.id = p.id;
-    const auto lines = std::count(p.text.begin(), p.text.end(), '\n');
+    const auto lines = line_count(p.text);
     const int count = ++versions[at];
     e.about = std::to_string(lines) + (lines == 1 ? " line" : " lines") +
               (count > 1 ? ", " + std::to_string(count) + " versions" : "");

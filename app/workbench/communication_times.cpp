@@ -119,17 +119,19 @@ class Times {
       begins = false;
     }
     CommunicationTime& time = out_.of[{c, segment, instruction}];
-    time.whole_us += us(b.end - b.start);
+    time.messages += begins;
     if (b.end <= only_.from || b.start >= only_.to) return;
     const bool first = time.busy_us == 0;
     time.first_us = first ? us(b.start) : std::min(time.first_us, us(b.start));
     time.last_us = std::max(time.last_us, us(b.end));
     time.runs += begins;
-    time.busy_us += us(std::min(b.end, only_.to) - std::max(b.start, only_.from));
+    const double busy_us = us(std::min(b.end, only_.to) - std::max(b.start, only_.from));
+    time.busy_us += busy_us;
+    if (begins) time.within += busy_us / us(b.end - b.start);
     if (!out_.detailed) return;
     const Instruction& i = at(at(p_.segments, segment).instructions, instruction);
     if (!background_)
-      time.exposed_us += us(std::min(b.end, only_.to) - std::max(b.start, only_.from));
+      time.exposed_us += busy_us;
     else if (i.code == Code::send)
       time.exposed_us += us(waited_by_receivers(i.transfer, b));
     else if (const auto gaps = waiting_.find({c, b.stream}); gaps != waiting_.end())
@@ -179,7 +181,7 @@ CommunicationTime CommunicationTimes::over_classes(SegmentId s, int instruction)
     out.first_us = out.runs == 0 ? time.first_us : std::min(out.first_us, time.first_us);
     out.last_us = std::max(out.last_us, time.last_us);
     out.runs += time.runs, out.busy_us += time.busy_us, out.exposed_us += time.exposed_us;
-    out.whole_us += time.whole_us;
+    out.messages += time.messages, out.within += time.within;
   }
   return out;
 }

@@ -20,7 +20,8 @@ namespace planscope {
 struct CommunicationTime {
   std::int64_t runs = 0;
   double busy_us = 0, exposed_us = 0;  // of all runs of one device in a step
-  double whole_us = 0;                 // busy_us without regard to a window
+  std::int64_t messages = 0;           // runs without regard to a window; of whole slots, these
+  double within = 0;                   // of them, each by the share of its time that lies in the window
   double first_us = 0, last_us = 0;    // when the first one begins, and the last one ends
 };
 

@@ -174,8 +174,8 @@ class Counter {
     double in_range = 1;  // of the bytes
     std::int64_t count = n;
     if (brush_.time_us) {
-      if (!time || time->busy_us <= 0 || time->whole_us <= 0) return;
-      in_range = time->busy_us / time->whole_us;
+      if (!time || time->within <= 0) return;
+      in_range = time->within / static_cast<double>(time->messages);
       count = times_.detailed ? time->runs : std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * in_range));
     }
     const double bytes = part * in_range * static_cast<double>(n), of_all = in_range * static_cast<double>(n);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "app/session/commands.h"
+#include "app/session/lines.h"
 #include "app/session/panels/panels.h"
 
 namespace planscope::session {
@@ -96,7 +97,7 @@ Panel drafts_panel(const State& s) {
   for (const LostDraft& l : s.lost) {
     TableRow row{.id = std::to_string(l.id)};
     row.cells = {cell(l.id), cell(l.model), cell(l.name), cell(text_or_null(l.path)), cell(l.cluster),
-                 cell(std::count(l.text.begin(), l.text.end(), '\n'), Unit::count), time_cell(l.written_us), cell(l.text)};
+                 cell(line_count(l.text), Unit::count), time_cell(l.written_us), cell(l.text)};
     row.command = "restore " + std::to_string(l.id);
     p.rows.push_back(std::move(row));
   }

@@ -48,6 +48,11 @@ class DataEdges {
       if (frees[v] >= 0)
         for (const SegmentId r : readers[v])
           if (r != frees[v]) t_.link_segments(r, frees[v], p_.values[v].indexed);
+      if (const ProgramValueId before = p_.values[v].refills; before >= 0)  // made again once it has been read and freed
+        for (const SegmentId r : readers[static_cast<std::size_t>(before)])
+          for (const SegmentId again : writers[v])
+            if (r != again && segment(r).phase != Phase::backward && segment(r).phase != Phase::weight)
+              t_.link_segments(r, again, segment(r).free_axes);
       if (updates[v] >= 0)  // after its last use
         for (const SegmentId r : readers[v])
           if (r != updates[v]) t_.link_segments(r, updates[v], {});
@@ -101,6 +106,7 @@ class DataEdges {
   }
 
  private:
+  const Segment& segment(SegmentId s) const { return p_.segments[static_cast<std::size_t>(s)]; }
   const Layout& layout_of(ProgramValueId v) const {
     return p_.layouts[static_cast<std::size_t>(p_.values[static_cast<std::size_t>(v)].layout)];
   }

@@ -82,6 +82,8 @@ TEST_CASE("other names and pages of other sites get nothing, whatever they carry
   CHECK(judged("localhost:8640", "http://localhost:9000") == Admission::foreign);
   CHECK(judged("localhost:8640", "http://evil.example") == Admission::foreign);
   CHECK(judged("localhost:8640", "null") == Admission::foreign);
+  CHECK(a.judge({.host = "localhost:8640", .fetch_site = "cross-site", .authorization = right}, kStart) ==
+        Admission::foreign);
   CHECK(a.judge({.host = "localhost:8640", .fetch_site = "cross-site", .cookie = cookie_of(a)}, kStart) ==
         Admission::foreign);
   Access everywhere({.address = "0.0.0.0", .port = 8640});
@@ -148,6 +150,14 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   CHECK_FALSE(rules.check({"cluster", {{"name", served.path() + "/../secret"}}}).ok());
   CHECK_FALSE(rules.check({"export", {{"what", "graph"}, {"path", elsewhere.file("x.svg")}}}).ok());
   CHECK(can_open(FileRules({served.path()}, {secret}), secret));
+  // What comes with the program may be read, and is not written to.
+  const FileRules with_samples({served.path()}, {}, {elsewhere.path()});
+  CHECK(can_open(with_samples, secret));
+  for (const session::Invocation& i : {session::Invocation{"save", {{"path", elsewhere.file("x.plan")}}},
+                                       {"export", {{"what", "graph"}, {"path", elsewhere.file("x.svg")}}},
+                                       {"run", {{"join", elsewhere.file("x.join")}}}})
+    CHECK_FALSE(with_samples.check(i).ok());
+  CHECK(with_samples.check({"save", {{"path", served.file("x.plan")}}}).ok());
   const std::string said = to_string(rules.check({"open", {{"model", "/etc/passwd"}}}).diagnostics);
   CHECK(said.find("--root") != std::string::npos);
 }

@@ -134,6 +134,32 @@ TEST_CASE("what gestures in the timeline ask for the session does, and the timel
   CHECK_FALSE(s.session.state().time);
 }
 
+TEST_CASE("a range of time sends as much in the traffic as in its sums, whichever messages it cuts") {
+  Shown s("gpt2_tiny");
+  s.plan(*read_file("sample_models/plans/gpt2_tiny-gpipe-data.plan").value);
+  const auto panel = [&](const char* name) { return to_json(*make_panel(name, s.session.state())); };
+  const double step = panel("chips")["step_us"];
+  for (const auto& [from, to] : {std::pair{0.0, 1.0}, {0.237, 0.863}, {0.1, 0.3}, {0.31, 0.32}, {0.6, 0.95}}) {
+    const std::string time = "time=" + std::to_string(from * step) + ".." + std::to_string(to * step);
+    s.run("select " + time);
+    s.run("brush " + time);
+    const double area = panel("area")["lanes"].back()["sent_bytes"], traffic = panel("traffic")["sent_bytes"];
+    INFO(time);
+    CHECK(traffic == Approx(area).margin(4));
+  }
+}
+
+TEST_CASE("what is drawn of a step that overlaps others can be selected to its last block, and sums to it") {
+  Shown s("gpt2_tiny");
+  s.plan(*read_file("sample_models/plans/gpt2_tiny-pipedream.plan").value);
+  const auto panel = [&](const char* name) { return to_json(*make_panel(name, s.session.state())); };
+  s.run("select time=0..1000000");
+  const Json chips = panel("chips"), area = panel("area"), timeline = panel("timeline");
+  CHECK(area["time_us"].get<double>() > chips["step_us"].get<double>());
+  CHECK(area["lanes"].back()["sent_bytes"] == chips["sent_bytes"]);
+  CHECK(area["lanes"].back()["work_us"].get<double>() == Approx(timeline["work_device_us"].get<double>()));
+}
+
 TEST_CASE("what is alive in equal layers is one row, and its members name it by its number") {
   Shown s("llama_tiny");
   s.plan("devices 2 as data=2\ntrans * batch by data\n");

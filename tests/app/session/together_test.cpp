@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
+#include "engine/base/process_identity.h"
 #include "storage/workspace.h"
 #include "tests/app/session/scratch.h"
 #include "tests/app/session/steps.h"
@@ -69,6 +70,32 @@ TEST_CASE("a workspace that another program deletes is written again, with the v
   REQUIRE(drafts.ok());
   REQUIRE(drafts->size() == 1);
   CHECK(drafts->front().text == kPlan + "# not kept either\n");
+}
+
+TEST_CASE("a run whose program was killed is told to be interrupted, by sessions that begin and by those that are open") {
+  const Scratch scratch;
+  Session a({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(a, "open model=" + kModel);
+  write(a, kPlan);
+  must(a, "keep");
+  a.wait();
+  const SystemClock clock;
+  const auto begin = [&](std::int64_t start) {
+    const ProcessIdentity me = this_process();
+    REQUIRE(Workspace::open(scratch.file("w"), clock)->start_run(1, 2, {me.boot, me.pid, me.start + start}).ok());
+  };
+  const auto status = [](const Session& s, std::size_t row) { return to_json(*make_panel("runs", s.state()))["rows"][row]["status"]; };
+  begin(-1);  // of a process that is gone
+  a.refresh();
+  CHECK(status(a, 0) == "interrupted");
+  begin(0);
+  a.refresh();
+  CHECK(status(a, 1) == "running");
+  begin(-2);
+  Session b({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(b, "open model=" + kModel + " plan=1");
+  CHECK(status(b, 1) == "running");
+  CHECK(status(b, 2) == "interrupted");
 }
 
 TEST_CASE("what another program keeps is seen by the next command, and by the next look") {
