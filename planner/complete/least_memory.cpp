@@ -62,7 +62,7 @@ class Search {
       const std::int64_t middle = too_little + (*best.peak_bytes - too_little) / 2;
       Result<Completion> next = ask(middle);
       if (!next.value || stop_ || next->status == CompletionStatus::unknown) {
-        cut_short(best.found, next.value ? next->reason : "");
+        cut_short(best.found, middle, next.value ? next->reason : "");
         proved = proved && too_little > 0;
         break;
       }
@@ -80,9 +80,10 @@ class Search {
   }
 
   // The plan stands, and it is not known whether another one has less memory.
-  void cut_short(Completion& c, const std::string& why) const {
+  void cut_short(Completion& c, std::int64_t bytes, const std::string& why) const {
     c.status = CompletionStatus::unknown;
-    c.reason = (why.empty() ? stop_ ? "stopped" : "the search was ended" : why) + "; there may be a plan with less memory";
+    c.reason = "whether a plan needs at most " + bytes_text(static_cast<double>(bytes)) + " is not known: " +
+               (why.empty() ? stop_ ? "stopped" : "the search was ended" : why);
   }
 
   void say_too_slow(Completion& c) const {

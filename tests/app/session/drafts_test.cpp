@@ -50,7 +50,7 @@ TEST_CASE("what was typed outlives the program, whenever it is killed") {
     CHECK(std::stoi(text.substr(begin.size())) >= last);
     must(s, "restore " + std::to_string(state.lost[0].id));
     CHECK(s.state().document()->draft.text() == text);
-    must(s, "drop");
+    must(s, "text \"\"");
   }
 }
 

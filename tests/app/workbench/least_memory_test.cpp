@@ -77,7 +77,8 @@ TEST_CASE("the plan with the least memory within a step time is that of all plan
       [&](double, std::int64_t, std::int64_t) { ended = true; });
   REQUIRE(some.ok());
   CHECK(some->found.status == CompletionStatus::unknown);
-  CHECK(some->found.reason == "stopped; there may be a plan with less memory");
+  CHECK(some->found.reason.starts_with("whether a plan needs at most "));
+  CHECK(some->found.reason.ends_with(" is not known: stopped"));
   REQUIRE(some->found.simulation);
   CHECK(some->found.simulation->step_us() <= all.back().step_us);
   CHECK_FALSE(some->lower_bound_bytes);
