@@ -1,6 +1,6 @@
 #pragma once
-// Whether a factor can be cut into equal blocks: from one of its parts on, each part is cut as far as it goes before the next
-// one is, and an axis does not cut inside one element of a part.
+// Whether a factor can be cut into equal blocks. The cut begins at one of the factor's parts and goes on to the next part when
+// the blocks have used up the size of this one; no block is smaller than one element.
 //
 //   heads of 12 parts x 64 columns:  undivided(f, 0, 24) is nothing;  undivided(f, 0, 8) is {0, 8}: 8 does not divide 12
 //   blocks

@@ -281,8 +281,8 @@ class Search {
     return out;
   }
 
-  // A better plan than the last that was reported, with the least bound of all points and of what is searched beside them. What
-  // is told is kept: what is found in the end is no worse.
+  // Reports a plan that is better than the last one, with the least bound of all points and of the other counts of devices. The
+  // search keeps each plan that it has reported, so that its answer is no worse.
   void tell(double step_us, const std::vector<Point>& points) {
     if (!settings_.progress || step_us >= told_us_) return;
     told_us_ = step_us;
