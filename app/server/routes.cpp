@@ -9,6 +9,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "app/server/on_pool.h"
@@ -87,6 +88,8 @@ std::optional<Diagnostic> word_of_scripts(const std::string& line) {
 
 Result<session::Invocation> invocation_of(const Json& j) {
   if (!j.is_object()) return error("the body is no JSON object");
+  if (j.contains("line") && j.contains("id"))
+    return error("there are two commands", "the body has a 'line' and an 'id'", "send one of them");
   const std::string line = j.contains("line") ? text_of(j, "line") : text_of(j, "command");
   if (const auto word = word_of_scripts(line.empty() ? text_of(j, "id") : line)) return *word;
   if (!line.empty()) return session::parse_invocation(line);
@@ -97,9 +100,9 @@ Result<session::Invocation> invocation_of(const Json& j) {
   if (j.contains("arguments")) {
     if (!j["arguments"].is_object()) return error("'arguments' is no object");
     for (const auto& [name, value] : j["arguments"].items()) {
-      if (!value.is_string() && !value.is_number_integer())
-        return error("the argument '" + printable(name) + "' is no text");
-      i.arguments[name] = value.is_string() ? value.get<std::string>() : std::to_string(value.get<std::int64_t>());
+      if (!value.is_string() && !value.is_number())
+        return error("the argument '" + printable(name) + "' is neither text nor a number");
+      i.arguments[name] = value.is_string() ? value.get<std::string>() : value.dump();
     }
   }
   return session::parse_invocation(session::print(i));  // checks what it needs and takes
@@ -311,7 +314,12 @@ asio::awaitable<Answer> Routes::command(const Json& body) {
   const Result<session::Invocation> i = invocation_of(body);
   if (!i.ok()) co_return answer_of(400, refusal_json(i.diagnostics));
   int document = 0;
-  if (body.contains("document") && body["document"].is_number_integer()) document = body["document"].get<int>();
+  if (body.contains("document")) {
+    const Json& number = body["document"];
+    if (!number.is_number_unsigned() || number.get<std::uint64_t>() > std::numeric_limits<int>::max())
+      co_return failure(400, "'document' is the number of no document", "GET /api/sessions lists what is open");
+    document = number.get<int>();
+  }
   auto run = [&]() -> Result<Done> {
     if (const Result<Done> fine = rules_.check(*i, host_.state(), document); !fine.ok()) return fine;
     return host_.run(*i, document);

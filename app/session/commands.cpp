@@ -52,7 +52,7 @@ const std::vector<CommandInfo>& list() {
       {"keep", "Keep", "Plan", "Ctrl+Return", {}, "Keeps the draft as a version of the plan."},
       {"drop", "Drop edits", "Plan", "Escape", {}, "Goes back to the version that was kept last."},
       {"undo", "Undo", "Edit", "Ctrl+Z", {}, "Takes back the last edit; without one, goes to the version before."},
-      {"redo", "Redo", "Edit", "Ctrl+Shift+Z", {}, "Does again what was taken back."},
+      {"redo", "Redo", "Edit", "Ctrl+Shift+Z; Ctrl+Y", {}, "Does again what was taken back."},
       {"version", "Go to version", "Plan", "", {{"number", Kind::number, true, true, "as the panel `history` counts them"}},
        "Makes a kept version the current one."},
       {"select", "Select", "", "",

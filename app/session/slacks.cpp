@@ -20,12 +20,15 @@ class Candidates {
 
   std::vector<TaskSlack> take() {
     std::stable_sort(all_.begin(), all_.end(), [](const TaskSlack& a, const TaskSlack& b) {
-      return std::pair(!a.critical, b.length()) < std::pair(!b.critical, a.length());
+      return std::pair(!*a.critical, b.length()) < std::pair(!*b.critical, a.length());
     });
     std::set<std::tuple<int, SegmentId, int>> seen;
     const auto is_new = [&](const Task& of) { return seen.emplace(of.device_class, of.segment, of.instruction).second; };
-    std::stable_partition(all_.begin(), all_.end(), [&](const TaskSlack& t) { return t.critical || is_new(t.task.task); });
+    std::stable_partition(all_.begin(), all_.end(), [&](const TaskSlack& t) { return *t.critical || is_new(t.task.task); });
     all_.resize(std::min(all_.size(), kMostSlacks));
+    // The path through what is shown of overlapping steps ends with the last block of the picture, not with a step.
+    if (most_ahead(e_.made.program) > 0)
+      for (TaskSlack& t : all_) t.critical.reset();
     return std::move(all_);
   }
 
@@ -92,9 +95,10 @@ int slacks_in_background(Jobs& jobs, std::shared_ptr<const Study> study,
       for (std::size_t k = 0; k < now.tasks.size() && !report.stop(); ++k) {
         StudiedTask& t = now.tasks[k].task;
         const Result<Nanoseconds> slack = study->slack(t.task);
-        if (slack.value)
+        if (slack.value) {
           t.slack = *slack;
-        else
+          if (!now.tasks[k].critical) now.tasks[k].critical = *slack == 0;
+        } else
           t.problem = slack.diagnostics.empty() ? "it cannot be told" : slack.diagnostics.front().what;
         report.progress(static_cast<double>(k + 1), static_cast<double>(now.tasks.size()), "");
         tell();

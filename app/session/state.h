@@ -80,7 +80,7 @@ struct Version {
 struct TaskSlack {
   StudiedTask task;
   std::string stream;
-  bool critical = false;  // on the critical path
+  std::optional<bool> critical = false;  // on the critical path; of overlapping steps known once its slack is
   Nanoseconds length() const { return task.end - task.start; }
 };
 struct SlackAnswer {

@@ -63,7 +63,7 @@ class Errors {
     out_.back().device_class = static_cast<int>(c);
     const int part = add("part", row, "computes", 1, us(sum), us(measured.sum));
     add("part", row, "communicates and waits", 1, us(predicted_.step_ns - sum), us(m.collective + m.transfer));
-    add("part", row, "between instructions", 1, {}, us(measured_.step_ns - measured.sum - m.collective - m.transfer));
+    add("part", row, "between instructions", 1, 0, us(measured_.step_ns - measured.sum - m.collective - m.transfer));
     tasks(part, m, recorded ? &predicted : nullptr, measured);
   }
 

@@ -28,6 +28,15 @@ std::string factor_names(const std::vector<FactorInfo>& factors, bool legal) {
   return out.empty() ? "none" : join(out, ", ");
 }
 
+namespace {
+// A name that means this factor and none before it; null: no statement can name it.
+const std::string* own_name(const std::vector<FactorInfo>& factors, int i) {
+  for (const std::string& n : factors[static_cast<std::size_t>(i)].names)
+    if (find_factor(factors, n) == i) return &n;
+  return nullptr;
+}
+}  // namespace
+
 FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice,
                     const std::vector<std::string>& domain) {
   FactorChoice out;
@@ -40,12 +49,13 @@ FactorChoice choose(const std::vector<FactorInfo>& factors, const Choice& choice
   const auto add_word = [&](const std::string& word) {
     if (word == "none") return add(kNone, word);
     if (word == "*") {
-      for (std::size_t i = 0; i < factors.size(); ++i)
-        if (factors[i].kind != FactorKind::frozen && factors[i].kind != FactorKind::softmax &&
-            !factors[i].names.empty()) {
-          named = true;
-          add(static_cast<int>(i), factors[i].names[0]);
-        }
+      for (std::size_t i = 0; i < factors.size(); ++i) {
+        if (factors[i].kind == FactorKind::frozen || factors[i].kind == FactorKind::softmax) continue;
+        const std::string* own = own_name(factors, static_cast<int>(i));
+        if (!own) continue;
+        named = true;
+        add(static_cast<int>(i), *own);
+      }
       return;
     }
     const int i = find_factor(factors, word);

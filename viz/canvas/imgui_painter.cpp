@@ -69,12 +69,23 @@ class Painter {
         const double x0 = std::max(r.x, c + r.y), x1 = std::min(r.right(), c + r.bottom());
         line(x0, x0 - c, x1, x1 - c);
       });
-    // Straight ones are rectangles, which are filled faster.
+    // Straight ones are rectangles, which are filled faster; of whole pixels, so that all are equally wide on every screen.
+    const double ratio = std::max(1e-3, static_cast<double>(ImGui::GetIO().DisplayFramebufferScale.x));
+    const double thickness = std::max(1.0, std::round(hatch_thickness * ratio)) / ratio;
+    const auto pixel = [&](double v, double origin) { return std::round((v + origin) * ratio) / ratio - origin; };
     const auto bar = [&](double x0, double y0, double x1, double y1) {
       target_.AddRectFilled(at(x0, y0), at(x1, y1), packed(s.colour));
     };
-    if (lines.vertical) each(r.x, r.right(), [&](double c) { bar(c, r.y, std::min(c + hatch_thickness, r.right()), r.bottom()); });
-    if (lines.horizontal) each(r.y, r.bottom(), [&](double c) { bar(r.x, c, r.right(), std::min(c + hatch_thickness, r.bottom())); });
+    if (lines.vertical)
+      each(r.x, r.right(), [&](double c) {
+        const double x = pixel(c, origin_.x);
+        bar(x, r.y, std::min(x + thickness, r.right()), r.bottom());
+      });
+    if (lines.horizontal)
+      each(r.y, r.bottom(), [&](double c) {
+        const double y = pixel(c, origin_.y);
+        bar(r.x, y, r.right(), std::min(y + thickness, r.bottom()));
+      });
   }
   void operator()(const PushClip& s) {
     target_.PushClipRect(at(s.rect.x, s.rect.y), at(s.rect.right(), s.rect.bottom()), true);

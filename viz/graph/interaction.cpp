@@ -172,7 +172,8 @@ std::optional<GraphStop> neighbour(const GraphModel& m, const GraphView& v, cons
     if (end == all.end()) continue;
     const auto chip = chip_of(e);
     const double later = m.next[at(e)] ? 1e6 : 0;  // that of another layer if there is no other
-    look(chip == all.end() ? *end : *chip, std::abs(end->at.y - here.at.y) + later);
+    const double bare = chip == all.end() ? 1e-3 : 0;  // of parallel edges, one with a chip
+    look(chip == all.end() ? *end : *chip, std::abs(end->at.y - here.at.y) + later + bare);
   }
   if (best) return best;
   for (const GraphStop& there : all) {

@@ -81,7 +81,9 @@ const std::vector<Line>& lines() {
                              : Json();
        }},
       {"between", "between instructions", Unit::microseconds,
-       [](const E& e, const P&, const Memory&) { return e.run ? Json(measured_parts(e.run->measured).between) : Json(); }},
+       [](const E& e, const P&, const Memory&) {  // nothing, of a prediction
+         return e.evaluation ? Json(0) : e.run ? Json(measured_parts(e.run->measured).between) : Json();
+       }},
       {"warm_up", "idle: warm-up", Unit::microseconds, part(&P::warm_up)},
       {"cool_down", "idle: cool-down", Unit::microseconds, part(&P::cool_down)},
       {"imbalance", "idle: imbalance", Unit::microseconds, part(&P::imbalance)},

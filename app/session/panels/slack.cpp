@@ -49,7 +49,8 @@ Panel slack_panel(const State& s) {
     TableRow row{.id = std::to_string(k)};
     row.cells = {cell(lane), cell(t.stream), cell(t.task.what), slack_cell(t, known != nullptr),
                  cell(us(t.length()), Unit::microseconds), cell(us(t.task.start), Unit::microseconds),
-                 cell(t.critical ? "yes" : "no")};
+                 t.critical ? cell(*t.critical ? "yes" : "no")
+                            : cell(nullptr, Unit::none, Tone::dim, "steps overlap: known once the slack is")};
     row.command = "select none " + viz::block_arguments(lane, t.stream, {us(t.task.start)}, {us(t.task.end)});
     row.selected = marked.task(t);
     p.rows.push_back(std::move(row));

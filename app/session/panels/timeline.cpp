@@ -55,7 +55,8 @@ Fact critical_fact(const Evaluation& e) {
       parts.push_back({{"lane", e.made.program.classes[static_cast<std::size_t>(p.device_class)].name}, {"what", what(e, p)},
                        {"start_us", us(p.start)}, {"end_us", us(p.end)}});
   }
-  const std::string text = std::to_string(path.size()) + " parts, " + cell(us(work), Unit::microseconds).text + " of them at work";
+  const std::string text = std::to_string(path.size()) + " parts, " + cell(us(work), Unit::microseconds).text + " of them at work" +
+                           (most_ahead(e.made.program) > 0 ? ", to the end of what is shown of the overlapping steps" : "");
   return {"critical_path", "Critical path", {std::move(parts), text}};
 }
 

@@ -88,11 +88,15 @@ async function get<T>(path: string): Promise<Fresh<T>> {
   return fresh;
 }
 
+const mostKeptAlive = 16_000; // characters; browsers let 64 KiB of all requests together go on
+
 async function post<T>(path: string, body: unknown, line = ""): Promise<T> {
+  const text = JSON.stringify(body);
   const answer = await send(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify(body),
+    body: text,
+    keepalive: text.length < mostKeptAlive, // it reaches the server though the page is closed meanwhile
   });
   const json = await answer.json().catch(() => ({}));
   if (!answer.ok) throw failed(answer.status, json, line);

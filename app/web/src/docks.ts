@@ -1,5 +1,5 @@
 // Where things are: docks of tabs in a grid, with splitters between them.
-import { h } from "./dom";
+import { h, scrollInside } from "./dom";
 import type { PanelInfo } from "./types";
 import type { View } from "./view_state";
 
@@ -77,7 +77,7 @@ export class Dock {
     [...this.bar.children].forEach((button, i) => {
       const is = this.tabs[i] === tab;
       if (is) (button as HTMLElement).hidden = false;
-      if (is) button.scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (is) scrollInside(this.bar, button);
       button.setAttribute("aria-selected", String(is));
       (button as HTMLElement).tabIndex = is ? 0 : -1;
     });

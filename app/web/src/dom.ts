@@ -28,6 +28,18 @@ export function svg(
   return element;
 }
 
+// Scrolls `box` alone until `inner` is seen in it: `scrollIntoView` moves the page too, where that is larger than the window.
+export function scrollInside(box: HTMLElement, inner: Element): void {
+  const seen = box.getBoundingClientRect();
+  const it = inner.getBoundingClientRect();
+  const missing = (low: number, high: number, from: number, to: number) => {
+    if (low < from === high > to) return 0; // all of it is inside, or it covers the box
+    return low < from === high - low < to - from ? low - from : high - to;
+  };
+  box.scrollLeft += missing(it.left, it.right, seen.left, seen.left + box.clientWidth);
+  box.scrollTop += missing(it.top, it.bottom, seen.top, seen.top + box.clientHeight);
+}
+
 // Calls `f` once the calls have paused for so long.
 export function debounced(ms: number, f: () => void): () => void {
   let timer = 0;

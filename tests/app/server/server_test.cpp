@@ -129,6 +129,11 @@ TEST_CASE("what cannot be done is refused with its reason", "[server]") {
   CHECK(f.client.post("/api/commands", {{"id", "append"}}).status == 400);
   CHECK(f.client.post("/api/commands", {{"id", "append"}, {"arguments", {{"statement", Json::array()}}}}).status ==
         400);
+  CHECK(f.client.post("/api/commands", {{"line", "undo"}, {"id", "redo"}}).status == 400);
+  for (const Json& document : {Json("1"), Json(-1), Json(1.5), Json(1e20)})
+    CHECK(f.client.post("/api/commands", {{"id", "undo"}, {"document", document}}).status == 400);
+  CHECK(said(f.client.post("/api/commands", {{"id", "replace"}, {"arguments", {{"line", 1.5}, {"statement", ""}}}}))
+            .find("1.5") != std::string::npos);
   CHECK(f.client.post("/api/commands", Json::array()).status == 400);
   CHECK(f.client.send("POST", "/api/commands", "{", {{"Content-Type", "application/json"}}).status == 400);
   CHECK(f.client.send("POST", "/api/commands", "{}", {{"Content-Type", "text/plain"}}).status == 415);

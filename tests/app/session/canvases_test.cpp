@@ -160,6 +160,22 @@ TEST_CASE("what is drawn of a step that overlaps others can be selected to its l
   CHECK(area["lanes"].back()["work_us"].get<double>() == Approx(timeline["work_device_us"].get<double>()));
 }
 
+TEST_CASE("of overlapping steps those tasks are on the critical path that cannot begin later") {
+  Shown s("gpt2_tiny");
+  s.plan(*read_file("sample_models/plans/gpt2_tiny-pipedream.plan").value);
+  const auto rows = [&] { return to_json(*make_panel("slack", s.session.state()))["rows"]; };
+  for (const Json& row : rows()) CHECK(row["critical"].is_null());
+  s.run("slacks");
+  s.run("wait");
+  std::set<std::string> seen;
+  for (const Json& row : rows()) {
+    REQUIRE(row["slack_us"].is_number());
+    CHECK(row["critical"] == (row["slack_us"] == 0.0 ? "yes" : "no"));
+    seen.insert(row["critical"]);
+  }
+  CHECK(seen.size() == 2);
+}
+
 TEST_CASE("what is alive in equal layers is one row, and its members name it by its number") {
   Shown s("llama_tiny");
   s.plan("devices 2 as data=2\ntrans * batch by data\n");

@@ -79,6 +79,20 @@ TEST_CASE("straight hatches are whole pixels within their rectangle") {
   CHECK(count(raster_image(canvas.list(), {50, 40}, {rgb(0), 1, fonts}), rgb(0x00ff00)) == 6 * 23);
 }
 
+TEST_CASE("straight hatches are equally wide at every scale") {
+  const auto ink = [](Hatch pattern, const Rect& rect, double ratio) {
+    Canvas canvas;
+    canvas.hatch(rect, rgb(0x00ff00), pattern);
+    return count(raster_image(canvas.list(), {48, 40}, {rgb(0), ratio, fonts}), rgb(0x00ff00));
+  };
+  const Rect upright{8, 8, 24, 20}, level{8, 8, 20, 24};  // lines at 8, 12, …, 28; at 9, 12, …, 30
+  CHECK(ink(Hatch::vertical, upright, 1.25) == 6 * 1 * 25);
+  CHECK(ink(Hatch::vertical, upright, 1.5) == 6 * 2 * 30);
+  CHECK(ink(Hatch::vertical, upright, 2) == 6 * 2 * 40);
+  CHECK(ink(Hatch::horizontal, level, 1.25) == 8 * 1 * 25);
+  CHECK(ink(Hatch::horizontal, level, 1.5) == 8 * 2 * 30);
+}
+
 TEST_CASE("the soft edge of a slanted line fades with the distance from it") {
   Canvas canvas;
   canvas.polyline({{4, 4}, {24, 24}}, rgb(0xff0000));

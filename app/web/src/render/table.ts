@@ -1,6 +1,6 @@
 // Tables and trees: sorted by a click on a head, filtered, walked by the keyboard. Short tables wrap their texts; of
 // others only the rows that can be seen are elements.
-import { copyText, h } from "../dom";
+import { copyText, h, scrollInside } from "../dom";
 import { carries, dropped, take } from "../drag";
 import type { Cell, Column, Panel, Row } from "../types";
 import type { Body } from "./body";
@@ -116,7 +116,8 @@ export class Table implements Body {
   private see(at: number): void {
     this.reveal(at);
     this.draw();
-    if (this.wrapped) this.space.children[at]?.scrollIntoView({ block: "nearest" });
+    const row = this.space.children[at];
+    if (this.wrapped && row) scrollInside(this.grid, row);
   }
 
   private arrange(): void {
