@@ -7,6 +7,7 @@
 #include <QPlainTextEdit>
 #include <QTextBlock>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 namespace planscope {
 
@@ -37,11 +38,16 @@ FindBar::FindBar(QPlainTextEdit* editor)
   auto* replace_layout = new QHBoxLayout(replacing_);
   replace_layout->setContentsMargins(0, 0, 0, 0);
   for (QWidget* w : std::initializer_list<QWidget*>{with_, one, all}) replace_layout->addWidget(w);
-  auto* layout = new QHBoxLayout(this);
+  replace_layout->setStretch(0, 1);
+  // A line for each field: beside a graph the script is narrow.
+  auto* find_layout = new QHBoxLayout;
+  for (QWidget* w : std::initializer_list<QWidget*>{what_, before, next, answer_, close}) find_layout->addWidget(w);
+  find_layout->setStretch(0, 1);
+  auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(8, 3, 8, 3);
-  for (QWidget* w : std::initializer_list<QWidget*>{what_, before, next, replacing_, answer_, close})
-    layout->addWidget(w);
-  layout->setStretch(0, 1);
+  layout->setSpacing(3);
+  layout->addLayout(find_layout);
+  layout->addWidget(replacing_);
   connect(next, &QToolButton::clicked, this, [this] { find_next(); });
   connect(before, &QToolButton::clicked, this, [this] { find_next(true); });
   connect(one, &QToolButton::clicked, this, [this] { replace_one(); });

@@ -1,8 +1,10 @@
 #include "app/desktop/overlay.h"
 
 #include <QApplication>
+#include <QDockWidget>
 #include <QKeyEvent>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/desktop/style.h"
 
@@ -22,19 +24,28 @@ Overlay::Overlay(QWidget* window, const QString& name, const QSize& size)
 void Overlay::place() {
   const QSize room = parentWidget()->size();
   const QSize size = wanted_.boundedTo(room - QSize(40, 90));
-  setGeometry((room.width() - size.width()) / 2, 60, size.width(), size.height());
+  const QPoint at((room.width() - size.width()) / 2, 60);
+  setGeometry(QRect(isWindow() ? parentWidget()->mapToGlobal(at) : at, size));
 }
 
 void Overlay::open(QWidget* focus) {
-  before_ = parentWidget()->focusWidget();
+  before_ = QApplication::focusWidget();
+  // A floating dock is a window above this one: over it lies only another window, which has to take the keyboard from it.
+  const QList<QDockWidget*> docks = parentWidget()->findChildren<QDockWidget*>();
+  if (std::any_of(docks.begin(), docks.end(), [](const QDockWidget* d) { return d->isFloating() && d->isVisible(); }))
+    setWindowFlags(Qt::Tool | Qt::FramelessWindowHint);
   place();
   show();
   raise();
+  if (isWindow()) activateWindow();
   focus->setFocus(Qt::ShortcutFocusReason);
 }
 
 void Overlay::leave() {
-  if (before_) before_->setFocus(Qt::OtherFocusReason);
+  if (before_) {
+    if (isWindow()) before_->activateWindow();
+    before_->setFocus(Qt::OtherFocusReason);
+  }
   close();
 }
 

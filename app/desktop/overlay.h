@@ -1,7 +1,8 @@
 #pragma once
-// A panel that lies over the window near its top until it is used or left: no window of its own, nothing waits for
-// it. Escape closes it.
+// A panel that lies over the window near its top until it is used or left: nothing waits for it. Escape closes it. It is a window of
+// its own only over docks that float.
 #include <QFrame>
+#include <QPointer>
 
 class QVBoxLayout;
 
@@ -25,7 +26,7 @@ class Overlay : public QFrame {
 
   QSize wanted_;
   QVBoxLayout* content_;
-  QWidget* before_ = nullptr;
+  QPointer<QWidget> before_;  // had the keyboard
 };
 
 }  // namespace planscope

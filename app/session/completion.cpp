@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
+#include <optional>
 #include <regex>
 #include <set>
 
@@ -142,6 +144,46 @@ void add_modules(Collector& c, const std::vector<ModuleNode>& nodes) {
   }
 }
 
+// What stands behind `base` in a path of the model, whichever of equal modules both name; nothing: it is not in there.
+std::optional<std::string> behind(const std::string& base, const std::string& path) {
+  static const std::regex index("\\[[^\\]]*\\]");
+  const std::string all = std::regex_replace(base, index, "") + ".";
+  std::string plain;
+  for (std::size_t k = 0; k < path.size(); ++k) {
+    if (path[k] == '[') k = std::min(path.find(']', k), path.size());
+    if (k < path.size() && path[k] != ']') plain += path[k];
+    if (plain.size() == all.size()) return plain == all ? std::optional(path.substr(k + 1)) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// The modules in what a `let` of the plan names: `L.mlp`, where the word that is being written begins with `L.` or `L[0].`.
+void add_members(Collector& c, const std::string& text, const std::string& word, const std::vector<ModuleNode>& nodes) {
+  static const std::regex name("([A-Za-z_]\\w*)(\\[[^\\]]*\\])?\\.");
+  std::smatch begin;
+  if (!std::regex_search(word, begin, name, std::regex_constants::match_continuous)) return;
+  std::string base = begin[1];
+  constexpr int most = 8;  // lets of lets
+  for (int k = 0; k < most; ++k) {
+    static const std::regex index("\\[[^\\]]*\\]"), one("[A-Za-z_]\\w*");
+    const std::string plain = std::regex_replace(base, index, "");
+    if (!std::regex_match(plain, one)) break;
+    std::smatch of;
+    const std::regex let("(?:^|\\n)\\s*let\\s+" + plain + "\\s*=\\s*(?:cut\\s+)?([A-Za-z_][\\w.\\[\\]*:]*)");
+    if (!std::regex_search(text, of, let)) break;
+    base = of[1];
+  }
+  if (base == begin[1]) return;
+  const std::function<void(const std::vector<ModuleNode>&)> add = [&](const std::vector<ModuleNode>& all) {
+    for (const ModuleNode& n : all) {
+      if (const std::optional<std::string> rest = behind(base, selector(n.path)); rest && !rest->empty())
+        c.add(begin.str() + *rest, n.kind.empty() ? "module" : n.kind);
+      add(n.children);
+    }
+  };
+  add(nodes);
+}
+
 void add_axes(Collector& c, const std::string& text) {
   for (const auto& [name, size] : axes(text, true)) c.add(name, "axis");
 }
@@ -206,6 +248,7 @@ Completion found(const Document& d, const std::string& text, std::size_t cursor)
     }
     add_names(c, text);
     add_axes(c, text);
+    add_members(c, text, p.word, *d.modules);
     add_modules(c, *d.modules);
   }
   return c.take();

@@ -258,7 +258,7 @@ class Costs {
   }
 
   void in_a_step() {
-    const CostShares shares = cost_shares(e_, *picture_.cluster);
+    const CostShares shares = cost_shares_where_run(e_, *picture_.cluster);
     Share sum;
     for (const OpId op : selected_.operators) sum += shares.operators[at(op)];
     for (const int p : selected_.parameters) sum += shares.parameters[at(p)];

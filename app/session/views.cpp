@@ -1,6 +1,7 @@
 #include "app/session/views.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/session/panel.h"
 #include "engine/base/text.h"
@@ -15,6 +16,12 @@ Json value_of(const std::string& text) {
   if (text == "no") return false;
   const Json read = Json::parse(text, nullptr, false);
   return read.is_number() || read.is_boolean() || read.is_array() ? read : Json(text);
+}
+
+// A picture keeps numbers in steps of its own.
+bool is_same(const Json& now, const Json& asked) {
+  if (!now.is_number() || !asked.is_number()) return now == asked;
+  return std::abs(now.get<double>() - asked.get<double>()) <= 1e-4 * std::max(1.0, std::abs(asked.get<double>()));
 }
 
 std::string names_of(const Json& view) {
@@ -76,24 +83,33 @@ Result<std::string> changed_view(const State& s, const std::string& canvas, cons
   if (!(*info)->source(s).of) return taken_unseen(s, canvas, settings);
   const std::unique_ptr<viz::Scene> scene = looked_at(s, **info);
   if (!scene) return error("'" + canvas + "' cannot be drawn");
+  struct Asked {
+    std::string path, name, inner, text;
+  };
+  std::vector<Asked> all;
   for (const std::string& setting : settings) {
     const std::size_t equals = setting.find('=');
-    const std::string path = setting.substr(0, equals);
-    const std::size_t dot = path.find('.');
-    const std::string name = path.substr(0, dot);
+    Asked a{.path = setting.substr(0, equals), .name = {}, .inner = {}, .text = {}};
+    const std::size_t dot = a.path.find('.');
+    a.name = a.path.substr(0, dot);
     const Json before = Json::parse(scene->view());
-    if (equals == std::string::npos || !before.contains(name))
-      return error("the view of " + canvas + " has no '" + printable(path) + "'", names_of(before));
-    const Json value = value_of(setting.substr(equals + 1));
-    const std::string inner = dot == std::string::npos ? "" : path.substr(dot + 1);
-    scene->set_view((inner.empty() ? Json{{name, value}} : Json{{name, {{inner, value}}}}).dump());
-    const Json after = Json::parse(scene->view());
-    const Json& now = inner.empty() ? after[name] : after[name].contains(inner) ? after[name][inner] : Json();
-    if (after == before && now != value)
-      return error("'" + path + "' of " + canvas + " cannot be " + printable(setting.substr(equals + 1)),
-                   "it is " + printable(now.is_null()     ? "not there"
-                                        : now.is_string() ? now.get<std::string>()
-                                                          : now.dump()));
+    if (equals == std::string::npos || !before.contains(a.name))
+      return error("the view of " + canvas + " has no '" + printable(a.path) + "'", names_of(before));
+    if (dot != std::string::npos) a.inner = a.path.substr(dot + 1);
+    a.text = setting.substr(equals + 1);
+    const Json value = value_of(a.text);
+    scene->set_view((a.inner.empty() ? Json{{a.name, value}} : Json{{a.name, {{a.inner, value}}}}).dump());
+    all.push_back(std::move(a));
+  }
+  const Json after = Json::parse(scene->view());
+  for (const Asked& a : all) {  // that a later one has not changed either
+    const Json& of = after[a.name];
+    const Json now = a.inner.empty() ? of : of.contains(a.inner) ? of[a.inner] : Json();
+    if (is_same(now, value_of(a.text))) continue;
+    return error("'" + a.path + "' of " + canvas + " cannot be " + printable(a.text),
+                 "it would be " + printable(now.is_null()     ? "not there"
+                                            : now.is_string() ? now.get<std::string>()
+                                                              : now.dump()));
   }
   return scene->view();
 }

@@ -33,16 +33,32 @@ class Sharer {
     for (const ClassTimeline& t : s.classes) devices_ += static_cast<double>(t.devices);
   }
 
-  CostShares run() {
+  CostShares in_the_mean() {
     const Steps steps = make_steps(graph_, program_, cluster_, options_, parties_);
-    const std::vector<std::vector<double>> runs = runs_of_segments();
-    for (std::size_t s = 0; s < program_.segments.size(); ++s)
-      for (const Step& step : steps.segments[s].steps) {
-        const double us = static_cast<double>(step.duration) / 1000 * runs_of(step, runs[0][s], runs[1][s]);
-        if (us > 0) time(program_.segments[s], step, us);
-      }
-    memory();
+    RunsBySegment mean(program_.segments.size());
+    for (std::size_t c = 0; c < program_.classes.size(); ++c) {
+      const double share = static_cast<double>(simulation_.classes[c].devices) / devices_;
+      for (const auto& [segment, runs] : runs_in(c)) mean[at(segment)].all += share * runs, mean[at(segment)].last += share;
+    }
+    for (std::size_t s = 0; s < mean.size(); ++s) times(steps, static_cast<SegmentId>(s), mean[s]);
+    const auto most = std::max_element(simulation_.classes.begin(), simulation_.classes.end(),
+                                       [](const auto& a, const auto& b) { return a.peak.bytes() < b.peak.bytes(); });
+    if (most != simulation_.classes.end()) memory(*most);
     return std::move(out_);
+  }
+
+  CostShares where_run() {
+    const Steps steps = make_steps(graph_, program_, cluster_, options_, parties_);
+    CostShares all = out_;
+    const CostShares nothing = out_;
+    for (std::size_t c = 0; c < program_.classes.size(); ++c) {
+      out_ = nothing;
+      for (const auto& [segment, runs] : runs_in(c)) times(steps, segment, {runs, 1});
+      memory(simulation_.classes[c]);
+      for (std::size_t o = 0; o < all.operators.size(); ++o) all.operators[o].raise_to(out_.operators[o]);
+      for (std::size_t k = 0; k < all.parameters.size(); ++k) all.parameters[k].raise_to(out_.parameters[k]);
+    }
+    return all;
   }
 
  private:
@@ -53,20 +69,24 @@ class Sharer {
     return one_of ? all / static_cast<double>(one_of->runs) : all;
   }
 
-  // Of each segment, on one device in the mean: all runs in a step, and those of the last index.
-  std::vector<std::vector<double>> runs_of_segments() const {
-    std::vector<std::vector<double>> out(2, std::vector<double>(program_.segments.size(), 0));
-    for (std::size_t c = 0; c < program_.classes.size(); ++c) {
-      const double share = static_cast<double>(simulation_.classes[c].devices) / devices_;
-      std::vector<double> here(program_.segments.size(), 0);
-      for (const Loop& loop : program_.classes[c].loops)
-        for (const SlotStep& slot : loop.body) here[at(slot.segment)] += static_cast<double>(loop.count);
-      for (std::size_t s = 0; s < here.size(); ++s) {
-        out[0][s] += share * here[s];
-        out[1][s] += here[s] > 0 ? share : 0;
-      }
-    }
+  struct RunsOfSegment {
+    double all = 0, last = 0;  // in a step, on one device: all runs, and those of the last index
+  };
+  using RunsBySegment = std::vector<RunsOfSegment>;
+
+  // How often one device of a class runs each of its segments in a step.
+  std::map<SegmentId, double> runs_in(std::size_t c) const {
+    std::map<SegmentId, double> out;
+    for (const Loop& loop : program_.classes[c].loops)
+      for (const SlotStep& slot : loop.body) out[slot.segment] += static_cast<double>(loop.count);
     return out;
+  }
+
+  void times(const Steps& steps, SegmentId s, const RunsOfSegment& runs) {
+    for (const Step& step : steps.segments[at(s)].steps) {
+      const double us = static_cast<double>(step.duration) / 1000 * runs_of(step, runs.all, runs.last);
+      if (us > 0) time(program_.segments[at(s)], step, us);
+    }
   }
 
   Share& owner(TensorId t) {
@@ -163,11 +183,8 @@ class Sharer {
     if (all <= 0) out_.rest.*kind += amount;
   }
 
-  void memory() {
-    const auto most = std::max_element(simulation_.classes.begin(), simulation_.classes.end(),
-                                       [](const auto& a, const auto& b) { return a.peak.bytes() < b.peak.bytes(); });
-    if (most == simulation_.classes.end()) return;
-    for (const AliveBytes& a : most->alive) {
+  void memory(const ClassTimeline& of) {
+    for (const AliveBytes& a : of.alive) {
       const auto bytes = static_cast<double>(a.bytes);
       if (a.of.kind == Owner::Kind::value || a.of.kind == Owner::Kind::state)
         owner_of_value(a.of.id).bytes += bytes;
@@ -200,6 +217,10 @@ Share& Share::operator+=(const Share& o) {
   bytes += o.bytes;
   return *this;
 }
+void Share::raise_to(const Share& o) {
+  for (double Share::* kind : {&Share::compute_us, &Share::communication_us, &Share::host_us, &Share::update_us, &Share::bytes})
+    this->*kind = std::max(this->*kind, o.*kind);
+}
 Share& Share::operator-=(const Share& o) {
   compute_us -= o.compute_us;
   communication_us -= o.communication_us;
@@ -216,7 +237,11 @@ Share CostShares::sum() const {
   return all;
 }
 
-CostShares cost_shares(const Evaluation& judged, const Cluster& cluster) { return Sharer(judged, cluster).run(); }
+CostShares cost_shares(const Evaluation& judged, const Cluster& cluster) { return Sharer(judged, cluster).in_the_mean(); }
+
+CostShares cost_shares_where_run(const Evaluation& judged, const Cluster& cluster) {
+  return Sharer(judged, cluster).where_run();
+}
 
 StepParts step_parts(const Simulation& s) {
   StepParts out;

@@ -32,6 +32,7 @@ struct Share {
   double us() const { return compute_us + communication_us + host_us; }
   Share& operator+=(const Share&);
   Share& operator-=(const Share&);
+  void raise_to(const Share&);  // of each part the greater one
 };
 
 struct CostShares {
@@ -43,6 +44,10 @@ struct CostShares {
 };
 
 CostShares cost_shares(const Evaluation&, const Cluster&);
+
+// The same on one device that runs it, or has it: of each operator and parameter the most in any device class, its memory at the
+// peak of that class. Their sums are what one device would need that had them all. Without `rest` and `communication_us`.
+CostShares cost_shares_where_run(const Evaluation&, const Cluster&);
 
 // A step as its parts, the mean over all devices in microseconds: they sum to the step.
 struct StepParts {

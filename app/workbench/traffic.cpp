@@ -169,8 +169,12 @@ class Counter {
     const Instruction& i = at(at(p_.segments, s).instructions, step.instruction);
     const CommunicationTime* time = times_.find(share.device_class, s, step.instruction);
     const std::vector<double> over = over_levels(t, part);
+    // Of the devices at the place of a send some may send nothing, as they have what they would get.
+    std::vector<double> load = over;
+    if (step.kind == StepKind::send && t.sent > 0)
+      for (double& bytes : load) bytes *= sent_by_device(share.device_class, i.transfer) / t.sent;
     sendings_[{share.device_class, s, times_.detailed ? step.instruction : -1, stream_of(step)}].push_back(
-        {number, static_cast<double>(n) * part * t.sent, static_cast<double>(n), over});
+        {number, static_cast<double>(n) * part * t.sent, static_cast<double>(n), std::move(load)});
     double in_range = 1;  // of the bytes
     std::int64_t count = n;
     if (brush_.time_us) {
@@ -238,8 +242,8 @@ class Counter {
       out_.links.push_back({level, l.name, l.bandwidth / std::max(1, l.sharing), std::vector<double>(intervals, 0)});
       found = out_.links.end() - 1;
     }
-    for (std::size_t k = 0; k < bytes.size(); ++k) found->bytes[k] = std::max(found->bytes[k], bytes[k]);
-    found->sent = std::max(found->sent, std::accumulate(bytes.begin(), bytes.end(), 0.0));
+    const double sent = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+    if (sent > found->sent) found->sent = sent, found->bytes = bytes;
   }
 
   static Stream stream_of(const Step& step) {
@@ -406,6 +410,18 @@ class Counter {
       }
   }
 
+  // What one device of a class sends in one run of a transfer, in the mean over its devices.
+  double sent_by_device(int c, int transfer) {
+    const auto [it, fresh] = sent_by_device_.try_emplace({c, transfer}, 0);
+    if (!fresh) return it->second;
+    const std::vector<int> all = devices(p_, at(p_.classes, c));
+    const std::set<std::int64_t> senders(all.begin(), all.end());
+    for (const Sending& sending : sendings(p_, at(p_.transfers, transfer)))
+      for (const PointToPoint& m : messages_between(sending))
+        if (senders.contains(m.from + base(sending.from))) it->second += static_cast<double>(m.bytes.count);
+    return it->second /= static_cast<double>(all.size());
+  }
+
   int base(const Place& place) const {
     const Grid& g = at(p_.grids, place.grid);
     return g.devices.empty() ? static_cast<int>(Coordinates(p_, place, {}).devices({}).first) : 0;
@@ -445,6 +461,7 @@ class Counter {
   };
   using Sendings = std::map<std::tuple<int, SegmentId, int, Stream>, std::vector<SentOverTime>>;
   Sendings sendings_;
+  std::map<std::pair<int, int>, double> sent_by_device_;  // by class and transfer
   std::map<std::tuple<int, int, int>, TrafficCell> cells_;
   std::map<std::tuple<std::vector<std::int64_t>, std::vector<std::vector<ClassId>>, Layout, Layout>,
       std::vector<PointToPoint>> messages_;

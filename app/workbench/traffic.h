@@ -98,8 +98,8 @@ struct LinkLoad {
   int level = 0;
   std::string name;
   double bandwidth = 0;       // bytes per second that one device has of it
-  std::vector<double> bytes;  // by interval: of the device that has most
-  double sent = 0;            // in the step, by the device that has most
+  std::vector<double> bytes;  // by interval: of the device that sends most in the step
+  double sent = 0;            // in the step, by that device: the sum of these
 };
 
 // The rows of the matrix: devices, or at more than 64 of them neighbours of one device class together.

@@ -14,6 +14,29 @@
 namespace planscope::plan {
 
 namespace {
+bool is_factor(const Expression& e, const std::string& name) {
+  if (e.kind == Expression::Kind::open) return e.operands.empty() && e.text == name;
+  return e.kind == Expression::Kind::multiply && (is_factor(e.operands[0], name) || is_factor(e.operands[1], name));
+}
+
+// Whether a condition leaves a value of a variable that is a factor of a product: one of `?p * ?d = 64` divides 64.
+bool may_be(std::int64_t value, const std::string& name, const Condition& c) {
+  if (c.kind == Condition::Kind::both)
+    return std::all_of(c.parts.begin(), c.parts.end(), [&](const Condition& part) { return may_be(value, name, part); });
+  if (c.kind != Condition::Kind::compare) return true;
+  const auto unknown = [](const Expression& e) { return Number{0, EvaluationError{EvaluationError::Kind::unknown, e.text}}; };
+  for (std::size_t k = 0; k < c.relations.size(); ++k) {
+    if (c.relations[k] != Condition::Relation::equal) continue;
+    for (const bool left : {false, true}) {
+      const Expression &product = c.terms[left ? k : k + 1], &whole = c.terms[left ? k + 1 : k];
+      if (!is_factor(product, name)) continue;
+      const Number n = evaluate(whole, unknown);
+      if (n.ok() && (value == 0 ? n.value != 0 : n.value % value != 0)) return false;
+    }
+  }
+  return true;
+}
+
 OpenChoice of_variable(const Decisions& d, int i) {
   const OpenVariable& v = d.variables[static_cast<std::size_t>(i)];
   OpenChoice o;
@@ -24,6 +47,11 @@ OpenChoice of_variable(const Decisions& d, int i) {
   for (const std::int64_t n : v.values) o.choices.push_back(std::to_string(n));
   if (o.choices.empty() && v.at_least && v.at_most && *v.at_most - *v.at_least < 256)
     for (std::int64_t n = *v.at_least; n <= *v.at_most; ++n) o.choices.push_back(std::to_string(n));
+  if (v.words.empty())
+    std::erase_if(o.choices, [&](const std::string& n) {
+      return std::any_of(d.conditions.begin(), d.conditions.end(),
+                         [&](const ConditionRow& row) { return !may_be(std::stoll(n), v.name, row.condition); });
+    });
   return o;
 }
 

@@ -102,6 +102,17 @@ class Record {
     return named(value(id), rows_.add(source.block(id, whole_region(graph_, id))));
   }
 
+  // Its FLOPs are those of the most that a size can be.
+  bool depends_on_data(const Op& op) const {
+    const auto is = [&](const Operand& o) {
+      for (const std::vector<ClassId>& dim : graph_.tensors[static_cast<std::size_t>(o.tensor)].dims)
+        for (const ClassId c : dim)
+          if (graph_.classes[static_cast<std::size_t>(c)].bounded) return true;
+      return false;
+    };
+    return std::any_of(op.inputs.begin(), op.inputs.end(), is) || std::any_of(op.outputs.begin(), op.outputs.end(), is);
+  }
+
   void describe_operators() {
     header_["operators"] = Json::array();
     header_["random"] = Json::array();
@@ -119,6 +130,7 @@ class Record {
                                       {"target", node.target},
                                       {"known", op.known},
                                       {"counted", !op.elementwise_cost},
+                                      {"at_most", depends_on_data(op)},
                                       {"flops", op.flops},
                                       {"reads", readable}});
       if (!node.random) continue;

@@ -1,10 +1,14 @@
 #include "planner/complete/complete.h"
 
 #include <algorithm>
+#include <set>
 
 #include "planner/evaluate/evaluate.h"
 #include "engine/base/stop.h"
+#include "engine/base/text.h"
+#include "engine/plan/bind.h"
 #include "engine/plan/parser.h"
+#include "engine/program/materialize.h"
 #include "planner/complete/from_nothing.h"
 #include "planner/constraint/complete.h"
 #include "planner/search/orders/least_memory.h"
@@ -202,6 +206,22 @@ void improve(Result<Completion>& out, const plan::Plan& asked, const Graph& grap
   }
 }
 
+// Where no row is in the way: which open values have none that what is declared leaves.
+std::string nothing_is_left(const Graph& graph, const plan::Plan& p) {
+  const Result<plan::Decisions> d = plan::bind(p, model_info(graph));
+  if (!d.value || d->variables.empty()) return {};
+  std::vector<std::string> names;
+  std::set<int> lines;
+  for (const plan::OpenVariable& v : d->variables) {
+    names.push_back("?" + v.name);
+    for (const int s : v.statements) lines.insert(d->plan.statements[static_cast<std::size_t>(s)].line);
+  }
+  std::vector<std::string> where;
+  for (const int line : lines) where.push_back(std::to_string(line));
+  return "no " + std::string(names.size() > 1 ? "values" : "value") + " of " + join(names, ", ") + " fit" + (names.size() > 1 ? "" : "s") +
+         " what is declared (line " + join(where, ", ") + "): axes of a grid multiply to its devices";
+}
+
 Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std::vector<plan::Plan>& rows,
                              const Cluster& cluster, const CompletionSettings& settings,
                              const std::atomic<bool>& stop) {
@@ -236,6 +256,9 @@ Result<Completion> completed(const Graph& graph, const plan::Plan& p, const std:
       break;
     case constraint::Outcome::impossible:
       c.status = CompletionStatus::impossible;
+      if (c.reason.empty() &&
+          std::all_of(c.conflicts.begin(), c.conflicts.end(), [](const auto& all) { return all.lines.empty(); }))
+        c.reason = nothing_is_left(graph, p);
       break;
     case constraint::Outcome::unknown:
       c.status = CompletionStatus::unknown;

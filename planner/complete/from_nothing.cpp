@@ -10,7 +10,9 @@
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
+#include "engine/plan/printer.h"
 #include "planner/evaluate/evaluate.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope {
 
@@ -52,6 +54,28 @@ std::vector<stages::Candidate> handed_out(const Graph& graph, const Cluster& clu
   return out;
 }
 
+// Rows for memory, where an operator has no rule for its own: nobody knows whether the plan keeps them.
+std::vector<Diagnostic> unknown_rows(const Graph& graph, const std::vector<plan::Plan>& rows) {
+  std::vector<Diagnostic> out;
+  const std::string why = unknown_memory(graph);
+  if (why.empty()) return out;
+  for (const plan::Plan& p : rows)
+    for (const plan::Statement& s : p.statements) {
+      const auto* row = std::get_if<plan::RequireStatement>(&s.body);
+      bool of_memory = false;
+      if (row)
+        plan::for_each(row->condition, [&](const plan::Expression& e) {
+          of_memory = of_memory || (e.kind == plan::Expression::Kind::call && e.text == "memory");
+        });
+      if (!of_memory) continue;
+      Diagnostic d = warning("whether the plan keeps the row is not known: predicted peaks are at least what is needed", why,
+                             "'planscope run' measures it");
+      d.file = p.file, d.line = s.line, d.subject = plan::print(s);
+      out.push_back(std::move(d));
+    }
+  return out;
+}
+
 }  // namespace
 
 Result<Completion> from_nothing(const Graph& graph, const std::vector<plan::Plan>& rows, const Cluster& cluster,
@@ -85,6 +109,7 @@ Result<Completion> from_nothing(const Graph& graph, const std::vector<plan::Plan
     c.status = found->ended_early ? CompletionStatus::unknown : CompletionStatus::complete;
     const Result<plan::Plan> plan = plan::parse_plan(c.candidates[0].script, "");
     c.plan = *plan;
+    for (Diagnostic& d : unknown_rows(*first->made.graph, rows)) out.diagnostics.push_back(std::move(d));
     c.result = std::move(first->made);
     c.simulation = std::move(first->simulation);
   } else if (some) {

@@ -130,6 +130,7 @@ class BackwardWalk {
       if (!r_.op(o).backward) continue;
       if (r_.gradient[at(o.first_output)] == o.first_output && r_.puts_in_order[i]) put_in_order(o.first_output);
       std::int64_t extra = contributes(o) ? taken_[i] : 0;  // and contributions to gradients that are there already
+      if (contributes(o)) extra += unwanted(o);
       for (std::size_t x = 0; x < o.inputs.size(); ++x) extra += contribute(o, x);
       if (r_.gradient[at(o.first_output)] != o.first_output) come_through(o, r_.puts_in_order[i]);
       note(extra);
@@ -278,6 +279,15 @@ class BackwardWalk {
     worst_ = now_ + gradients_ + extra;
     set_.bytes = now_ + extra;
     set_.gradients = gradients_;
+  }
+
+  // Kernels of attention give the gradients of query, key and value, also those that nobody wants.
+  std::int64_t unwanted(const PieceOp& o) const {
+    std::int64_t bytes = 0;
+    if (r_.graph.node(o.op).target != "planscope::attention") return bytes;
+    for (std::size_t x = 0; x < 3; ++x)
+      if (!r_.has_gradient(r_.gradient[at(o.inputs[x])])) bytes += r_.bytes(o.inputs[x]);
+    return bytes;
   }
 
   // Bytes of a contribution to a gradient that is there already.

@@ -466,6 +466,23 @@ add("loop_of_branches", loop_of_branches, lambda: x(6, 4, 16), a=lin, b=lin)
 add("embedding_sparse", lambda s, i: sq(s.l(s.e(i))), lambda: ids(), e=lambda: nn.Embedding(50, 16, sparse=True), l=lin)
 
 
+add("attention_given_values", lambda s, a: sq(F.scaled_dot_product_attention(s.q(a), s.k(a), a)), lambda: x(2, 4, 32, 16), q=lin, k=lin)
+add("attention_given_keys", lambda s, a: sq(F.scaled_dot_product_attention(s.q(a), a, a, is_causal=True)), lambda: x(2, 4, 32, 16), q=lin)
+
+
+def routed_rows(s, a):
+    """Each expert computes the rows that are routed to it: how many, the data say."""
+    chosen = s.r(a).argmax(-1)
+    out = torch.zeros_like(a)
+    for k, expert in enumerate((s.a, s.b)):
+        (rows,) = torch.where(chosen == k)
+        out.index_add_(0, rows, expert(a[rows]))
+    return sq(out)
+
+
+add("experts_by_where", routed_rows, lambda: x(8, 16), r=lambda: lin(16, 2), a=lin, b=lin)
+
+
 # ---- losses with terms of whole numbers, of nearly nothing, and of a type of their own -----------------------------------
 add("loss_and_count", lambda s, a: sq(s.l(a)) + 0.01 * (a > 0).sum(), x, l=lin)
 add("loss_and_counter", lambda s, a: sq(s.l(a)) + s.n * 1e-3, x, l=lin, n=lambda: torch.zeros((), dtype=torch.int64))

@@ -25,7 +25,7 @@ GraphAreas areas(const GraphModel& m, const GraphView& v, const Rect& area) {
   out.legend = {area.x, area.bottom() - (legend ? graph_legend_height : 0), area.width, legend ? graph_legend_height : 0};
   out.body = {area.x, out.bar.bottom(), area.width, std::max(0.0, out.legend.y - out.bar.bottom())};
   const Rect whole = to_screen(v, out.body, {0, 0, m.width, m.height});
-  const bool all = intersection(whole, out.body) == whole;
+  const bool all = intersection(whole, inset(out.body, -1)) == whole;
   if (!all && m.nodes() > 0 && out.body.width > 2.5 * map_width && out.body.height > 2 * map_height)
     out.map = {out.body.right() - map_width - map_margin, out.body.bottom() - map_height - map_margin, map_width, map_height};
   return out;

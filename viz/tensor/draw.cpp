@@ -81,7 +81,7 @@ struct Picture {
 
   void tile(const SidePicture& s, const TileShape& shape) const {
     const Tile& t = at(model.tiles, shape.tile);
-    const bool first = shape.swatch.empty() || shape.swatch.x <= shape.rects[0].x + 6;
+    const bool first = is_first(shape);
     for (const Rect& r : shape.rects) {
       if (!first) break;
       const Rect drawn = r.width > 3 && r.height > 3 ? Rect{r.x, r.y, r.width - 1, r.height - 1} : r;
@@ -98,7 +98,11 @@ struct Picture {
       const std::vector<Rect> around = shape.swatch.empty() ? shape.rects : std::vector<Rect>{shape.swatch};
       for (const Rect& r : around) canvas.stroke(r, mark ? theme.accent : theme.outline, mark ? 2 : 1, 0);
     }
-    if (first) label(t, shape);
+  }
+
+  // Of the parts of one value, which lie at one place.
+  static bool is_first(const TileShape& shape) {
+    return shape.swatch.empty() || shape.swatch.x <= shape.rects[0].x + 6;
   }
 
   void label(const Tile& t, const TileShape& shape) const {
@@ -116,11 +120,11 @@ struct Picture {
     const bool fits = text_width(whole, TextStyle::small) <= Pixels{r.width - 8};
     const Colour ink = shape.stack > 1 ? theme.text : theme.on_block;
     const std::string shown = elided(fits ? whole : what, TextStyle::small, Pixels{r.width - 6});
-    if (hatched(t) && !shown.empty() && shape.stack == 1)
-      canvas.fill({r.x + 2, r.y + 1, text_width(shown, TextStyle::small).value + 4, 12},
-          mix(theme.background, colour(t), 0.78));
-    const std::string second = t.keys.empty() ? region_text(t) : t.keys;
     const double base = r.height < 22 ? r.y + r.height / 2 + 4 : r.y + 12;
+    if ((hatched(t) || shape.stack > 1) && !shown.empty())
+      canvas.fill({r.x + 2, base - 11, text_width(shown, TextStyle::small).value + 4, 12},
+                  shape.stack > 1 ? theme.raised : mix(theme.background, colour(t), 0.78));
+    const std::string second = t.keys.empty() ? region_text(t) : t.keys;
     text(r.x + 4, base, shown, r.width - 4, ink, TextStyle::small);
     if (second.empty()) return;
     if (r.height >= 28) return text(r.x + 4, r.y + 24, second, r.width - 6, ink, TextStyle::small);
@@ -160,6 +164,8 @@ struct Picture {
     canvas.fill(s.picture, theme.raised);
     canvas.push_clip({s.picture.x - 1, s.picture.y - 1, s.picture.width + 2, s.picture.height + 2});
     for (const TileShape& t : s.tiles) tile(s, t);
+    for (const TileShape& t : s.tiles)  // over the swatches of others
+      if (is_first(t)) label(at(model.tiles, t.tile), t);
     canvas.pop_clip();
     const bool marked = view.marked_sides.contains(s.side);
     canvas.stroke(marked ? inset(s.picture, -2) : s.picture, marked ? theme.accent : theme.grid, marked ? 2 : 1);

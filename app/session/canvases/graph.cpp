@@ -151,11 +151,11 @@ class Filler {
                                            : std::to_string(n.places.size()) + " places: " + text_of(n.places));
     std::vector<std::string> figures;
     if (g_.evaluation) figures.push_back(time_text(n.time_us));
-    if (g_.evaluation && n.kept_bytes >= 1) figures.push_back("kept " + bytes_text(n.kept_bytes));
+    if (g_.evaluation && n.kept_bytes >= 1) figures.push_back("holds " + bytes_text(n.kept_bytes));
     if (about.state == viz::NodeState::expanded) {
       std::vector<std::string> all = where;
       all.insert(all.end(), figures.begin(), figures.end());
-      if (n.group->count > 1) all.insert(all.begin(), "all equal");
+      if (n.group->count > 1) all.insert(all.begin(), "equal in the model");
       about.lines.push_back(join(all, " · "));
       return;
     }
@@ -181,7 +181,7 @@ class Filler {
     about.facts.push_back(splits.empty() ? "whole" : join(splits, " · "));
     if (!n.places.empty()) about.facts.push_back("on " + text_of(n.places));
     if (const std::string storage = storage_text(n); !storage.empty()) about.facts.push_back(storage);
-    about.facts.push_back("time " + time_text(n.time_us) + ", on a device in the mean; kept at the peak " +
+    about.facts.push_back("time " + time_text(n.time_us) + " on a device that runs it; at its peak " +
                           bytes_text(n.kept_bytes));
     for (const Conversion& c : n.within) about.facts.push_back("within: " + text_of(c));
     const ParameterLane& p = n.parameters;
@@ -233,9 +233,9 @@ class Filler {
 
   void edge(std::size_t k) {
     const VisibleEdge& e = *g_.edges[k].edge;
-    const std::string tensor = state_.document()->model->graph.tensor_name(e.tensor);
-    const std::string text = and_more(tensor, static_cast<std::size_t>(e.tensors - 1)) + " · " +
-                             bytes_text(static_cast<double>(e.bytes)) + " whole" +
+    const std::string tensor = state_.document()->model->graph.tensor_name(e.tensors[0]);
+    const std::string text = and_more(tensor, e.tensors.size() - 1) + " · " +
+                             bytes_text(static_cast<double>(g_.edges[k].bytes)) + " whole" +
                              (e.count > 1 ? " · " + with_commas(e.count) + " equal" : "");
     const std::string command = "select tensor=" + quoted(tensor);
     const int edge = m_.add_edge(e.from, e.to, placed_.layout.edges[k], text, command, e.next);

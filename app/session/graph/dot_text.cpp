@@ -47,7 +47,7 @@ std::string node_text(const GraphPicture& p, const NodePicture& n) {
       lines.push_back("recompute " + std::to_string(n.recomputed) + " of " + std::to_string(n.group->operators));
     if (n.offloaded > 0)
       lines.push_back("offload " + std::to_string(n.offloaded) + " of " + std::to_string(n.group->operators));
-    lines.push_back(time_text(n.time_us) + ", kept " + bytes_text(n.kept_bytes));
+    lines.push_back(time_text(n.time_us) + ", holds " + bytes_text(n.kept_bytes));
     for (const Conversion& c : n.within) lines.push_back("within: " + text_of(c));
     const ParameterLane& w = n.parameters;
     if (w.count > 0)
@@ -83,8 +83,8 @@ std::string dot_text(const GraphPicture& p, const Graph& g) {
   write(p, inside, -1, "  ", out);
   for (const EdgePicture& e : p.edges) {
     std::vector<std::string> lines = {
-        and_more(g.tensor_name(e.edge->tensor), at(e.edge->tensors - 1)) + ", " +
-        bytes_text(static_cast<double>(e.edge->bytes))};
+        and_more(g.tensor_name(e.edge->tensors[0]), e.edge->tensors.size() - 1) + ", " +
+        bytes_text(static_cast<double>(e.bytes))};
     for (const Conversion& c : e.conversions) lines.push_back(text_of(c));
     out += "  " + quoted(p.nodes[at(e.edge->from)].group->id) + " -> " + quoted(p.nodes[at(e.edge->to)].group->id) +
            " [label=" + label(lines) + (e.edge->next ? " style=dashed" : "") + "]\n";

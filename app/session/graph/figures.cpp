@@ -22,7 +22,7 @@ PlanFigures plan_figures(const Evaluation& e, const Cluster& cluster) {
   const OperatorFacts facts(e.made, info);
   const plan::Decisions& d = e.made.decisions;
   // Each takes as long as what follows here.
-  std::future<CostShares> costs = std::async(std::launch::async, [&] { return cost_shares(e, cluster); });
+  std::future<CostShares> costs = std::async(std::launch::async, [&] { return cost_shares_where_run(e, cluster); });
   std::future<std::vector<Communication>> messages =
       std::async(std::launch::async, [&] { return communications(e, cluster); });
   PlanFigures out;

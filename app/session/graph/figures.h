@@ -17,8 +17,8 @@ struct OperatorFigures {
   std::vector<int> splits;  // into PlanFigures::splits
   int place = -1;           // into PlanFigures::places; -1: it does not run
   Storage storage = Storage::keep;
-  double time_us = 0;   // of a step, on one device in the mean
-  double kept_bytes = 0;  // at the peak of the device class that needs most; with the parameters that it is the first to read
+  double time_us = 0;   // of a step, on one device that runs it
+  double kept_bytes = 0;  // on such a device, at its peak; with the parameters that it is the first to read, and their optimizer state
   int statement = 0;    // line that decided one of its splits; 0: none did
 };
 

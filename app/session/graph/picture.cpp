@@ -143,7 +143,14 @@ GraphPicture graph_picture(const Document& d, const std::string& search) {
     if (!search.empty()) node.found = found_in(f, n.group, search);
     out.nodes.push_back(std::move(node));
   }
-  for (const VisibleEdge& e : v.edges) out.edges.push_back({&e, {}});
+  // At the sizes of the plan, where it is known to be of this model.
+  const Graph& sized = d.shown && d.shown->evaluation && d.shown->evaluation->made.graph->ops.size() == v.node_of.size()
+                           ? *d.shown->evaluation->made.graph
+                           : d.model->graph;
+  for (const VisibleEdge& e : v.edges) {
+    out.edges.push_back({&e, 0, {}});
+    for (const TensorId t : e.tensors) out.edges.back().bytes += sized.bytes(t);
+  }
   for (OpId o = 0; o < static_cast<OpId>(v.node_of.size()); ++o)
     for (int n = v.node_of[at(o)]; n >= 0 && out.first_operator[at(n)] < 0; n = v.nodes[at(n)].parent) out.first_operator[at(n)] = o;
   if (!d.shown || !d.shown->evaluation) return out;

@@ -36,7 +36,7 @@ struct ParameterLane {
   std::int64_t home_bytes = 0;                // the sum of what a device that keeps one has of it
   std::vector<SplitText> splits;              // of their homes, of most bytes first
   std::vector<Conversion> fetch, gradient;
-  double update_us = 0;  // on one device in the mean
+  double update_us = 0;  // on one device that has them
 };
 
 struct NodePicture {
@@ -56,6 +56,7 @@ struct NodePicture {
 
 struct EdgePicture {
   const VisibleEdge* edge = nullptr;
+  std::int64_t bytes = 0;  // of its tensors, whole: of the step's batch, on no device in particular
   std::vector<Conversion> conversions;
 };
 

@@ -75,12 +75,11 @@ VisibleGraph visible_graph(const Graph& g, const FoldedModel& f, const std::set<
       if (!counted.emplace(to, next).second) continue;
       const int instance = instance_in(f, tensor.producer, out.nodes[at(from)].group);
       const auto [it, fresh] = known.try_emplace({from, to, next}, out.edges.size(), Found{instance, {}});
-      if (fresh) out.edges.push_back({.from = from, .to = to, .next = next, .tensor = t});
+      if (fresh) out.edges.push_back({.from = from, .to = to, .next = next});
       VisibleEdge& e = out.edges[it->second.first];
       if (it->second.second.instances.insert(instance).second) ++e.count;
       if (instance != it->second.second.first) continue;
-      ++e.tensors;
-      e.bytes += g.bytes(t);
+      e.tensors.push_back(t);
     }
   }
   return out;

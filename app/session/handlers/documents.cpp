@@ -139,6 +139,25 @@ std::string model_of_plan(const Core& c, const std::string& plan) {
   return model.ok() ? model->path : "";
 }
 
+// What the file holds now, where another program has written to it: an edit, or, beside edits of one's own, a message.
+void take_change(Core& c, Document& open, const Document& read) {
+  if (read.saved == open.saved) return;
+  Diagnostic d = note("the file has been changed by another program");
+  d.file = open.path;
+  if (open.modified()) {
+    d.severity = Severity::warning;
+    d.why = "what is shown is the text that is edited here";
+    d.hint = "save it under another name, and open the file again";
+  } else {
+    d.why = "what it holds now is shown";
+    d.hint = "undo goes back to what it held";
+    open.draft.pause();
+    (void)write_draft(open, read.saved);
+    open.saved = read.saved;
+  }
+  c.say({d});
+}
+
 Result<Done> open(Core& c, const Invocation& i) {
   if (i.has("link")) return open_link(c, i.get("link"));
   if (i.has("plan") && !i.has("model") && !c.document()) {
@@ -177,6 +196,7 @@ Result<Done> open(Core& c, const Invocation& i) {
   if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
     c.state.current = known;
     select_nothing(c);
+    take_change(c, *c.document(), d);
     return i.get("cluster").empty() ? Done{} : run_command(c, {"cluster", {{"name", i.get("cluster")}}});
   }
   c.say(opened.diagnostics);

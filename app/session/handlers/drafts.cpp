@@ -83,13 +83,21 @@ Result<Done> keep_version(Core& c, Document& d) {
   if (!plans.ok()) return c.failed(plans.diagnostics);
   const std::string text = d.draft.text();
   // What was kept of its file goes on, also where other programs have written to the file since.
-  const std::optional<RowId> parent = d.version ? d.version : newest_of_file(*plans, file_of(d), d.name);
+  std::optional<RowId> parent = d.version ? d.version : newest_of_file(*plans, file_of(d), d.name);
+  const auto add = [&](const std::string& one) {
+    return c.workspace->add_plan({.model = model->second, .parent = parent, .name = d.name, .text = one, .path = file_of(d)});
+  };
+  // What it was opened with is a version too, to which one can go back.
+  if (const std::string& opened = d.draft.kept(); !parent && opened != text && opened.find_first_not_of(" \t\n") != std::string::npos) {
+    const Result<RowId> added = add(opened);
+    if (!added.ok()) return c.failed(added.diagnostics);
+    parent = *added;
+  }
   std::optional<RowId> row;
   for (const Version& v : *d.versions)
     if (v.parent == parent && v.text == text) row = v.id;  // kept before, from the same one
   if (!row) {
-    const Result<RowId> added = c.workspace->add_plan(
-        {.model = model->second, .parent = parent, .name = d.name, .text = text, .path = file_of(d)});
+    const Result<RowId> added = add(text);
     if (!added.ok()) return c.failed(added.diagnostics);
     row = *added;
   }

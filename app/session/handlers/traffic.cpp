@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "app/session/core.h"
+#include "app/session/lanes.h"
+#include "app/session/panel.h"
 #include "app/session/times.h"
 #include "engine/base/text.h"
 
@@ -13,18 +15,22 @@ constexpr const char* kKinds[] = {"all_gather", "reduce_scatter", "all_reduce", 
                                   "rotate",     "rotate_back",    "send"};
 
 // The window of time that is shown; without a value it is the whole step.
-Result<std::optional<TimesUs>> times_of(const std::string& text) {
+Result<std::optional<TimesUs>> times_of(const Document& d, const std::string& text) {
   if (text.empty()) return std::optional<TimesUs>();
   const Result<TimesUs> times = parse_times(text);
   if (!times.ok()) return times.diagnostics;
   if (times->first == times->second) return error("'" + printable(text) + "' is one moment", "in it nothing is sent", "as 100..250");
+  const Evaluation* e = d.shown ? d.shown->evaluation.get() : nullptr;
+  const double step = e ? static_cast<double>(selected_window({}, e->simulation).to) / 1000 : times->second;
+  if (times->first > step)
+    return error("the step ends before " + cell(times->first, Unit::microseconds).text, "it lasts " + cell(step, Unit::microseconds).text);
   return std::optional(*times);
 }
 
 Result<Done> brush(Core& c, const Invocation& i) {
   TrafficLook look = i.arguments.empty() ? TrafficLook{} : c.state.brush;
   if (i.has("time")) {
-    const Result<std::optional<TimesUs>> times = times_of(i.get("time"));
+    const Result<std::optional<TimesUs>> times = times_of(*c.document(), i.get("time"));
     if (!times.ok()) return times.diagnostics;
     look.time_us = *times;
   }

@@ -133,8 +133,9 @@ class Grid {
       if (s.line != line || s.from.empty()) continue;
       const RowParts c = parts_of(s);
       const StatementEffect& e = effects_->statements[k];
-      const bool idle = acts(c.primitive) && !e.any();
-      const bool known = !conflicts_.contains(line) && (c.primitive != "condition" || judged_);
+      const bool wrong = errors_.contains(line);  // then it is not known of which of these
+      const bool idle = !wrong && acts(c.primitive) && !e.any();
+      const bool known = !wrong && !conflicts_.contains(line) && (c.primitive != "condition" || judged_);
       add({.id = std::to_string(line) + "." + std::to_string(++n),
            .parent = std::to_string(line),
            .statement = s,

@@ -13,7 +13,7 @@ namespace {
 
 const std::string& id_of(const GraphPicture& p, int node) { return p.nodes[static_cast<std::size_t>(node)].group->id; }
 
-std::string tensor_of(const State& s, const VisibleEdge& e) { return s.document()->model->graph.tensor_name(e.tensor); }
+std::string tensor_of(const State& s, const VisibleEdge& e) { return s.document()->model->graph.tensor_name(e.tensors[0]); }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Json json_of(const std::vector<Conversion>& all) {
   for (const Conversion& c : all)
     out.push_back({{"kind", c.kind},
                    {"group", c.group},
-                   {"count", c.count},
+                   {"count", std::round(c.count * 1e6) / 1e6},  // a message of several tensors counts with a share at each
                    {"bytes", std::llround(c.bytes)},
                    {"us", c.us},
                    {"exposed_us", c.exposed_us < 0 ? Json() : Json(c.exposed_us)},
@@ -74,9 +74,9 @@ Panel edges_panel(const State& s) {
                  cell(id_of(g, e.to)),
                  cell(e.next),
                  cell(tensor),
-                 cell(e.tensors, Unit::count),
+                 cell(e.tensors.size(), Unit::count),
                  cell(e.count, Unit::count),
-                 cell(e.bytes, Unit::bytes),
+                 cell(g.edges[k].bytes, Unit::bytes),
                  conversions_cell(g.edges[k].conversions)};
     row.command = "select tensor=\"" + tensor + "\"";
     row.selected = marked[k];

@@ -61,10 +61,10 @@ Json edges_json(const State& s, const GraphPicture& g) {
   Json out = Json::array();
   for (const EdgePicture& e : g.edges) {
     Json edge = json_of(g, e);
-    edge["tensor"] = s.document()->model->graph.tensor_name(e.edge->tensor);
-    edge["tensors"] = e.edge->tensors;
+    edge["tensor"] = s.document()->model->graph.tensor_name(e.edge->tensors[0]);
+    edge["tensors"] = e.edge->tensors.size();
     edge["count"] = e.edge->count;
-    edge["bytes"] = e.edge->bytes;
+    edge["bytes"] = e.bytes;
     edge["conversions"] = json_of(e.conversions);
     out.push_back(std::move(edge));
   }
@@ -90,7 +90,7 @@ Panel graph_panel(const State& s) {
                {"splits", "Split"},
                {"storage", "For backward"},
                {"time_us", "Time", Unit::microseconds},
-               {"kept_bytes", "Kept", Unit::bytes},
+               {"kept_bytes", "Holds at the peak", Unit::bytes},
                {"communication_us", "Communication", Unit::microseconds},
                {"communication", "Within", Unit::none},
                {"parameters", "Parameters", Unit::none},

@@ -6,6 +6,7 @@
 #include "app/session/commands.h"
 #include "app/session/lines.h"
 #include "app/session/panels/panels.h"
+#include "app/workbench/plan_file.h"
 
 namespace planscope::session {
 
@@ -14,6 +15,12 @@ namespace {
 template <class T>
 Json maybe(const std::optional<T>& v) {
   return v ? Json(*v) : Json();
+}
+
+// As its file may have been changed, or removed, by another program.
+bool file_has(const std::string& path, const std::string& text) {
+  const Result<PlanFile> now = read_plan_file(path);
+  return now.ok() && now->text == text;
 }
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
@@ -82,7 +89,7 @@ Panel documents_panel(const State& s) {
     const Document& d = s.documents[i];
     TableRow row{.id = std::to_string(d.id), .selected = static_cast<int>(i) == s.current};
     row.cells = {cell(d.id), cell(d.model->model->name), cell(d.name), cell(text_or_null(d.path)), cell(d.cluster),
-                 cell(d.draft.edited()), cell(!d.modified())};
+                 cell(d.draft.edited()), cell(!d.modified() && (d.path.empty() || file_has(d.path, d.saved)))};
     row.command = "document " + std::to_string(d.id);
     p.rows.push_back(std::move(row));
   }

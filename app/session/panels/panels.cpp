@@ -110,7 +110,11 @@ void say_whether_current(Panel& p, const Document& d) {
   if (!d.shown_of.empty())
     p.reason = "of the plan '" + d.shown_of + "': " + p.reason;
   else if (d.shown)
-    p.reason = (d.shown->text.empty() ? "of the model without a plan: " : "of an older text: ") + p.reason;
+    p.reason = (d.shown->text.empty()                      ? "of the model without a plan: "
+                : d.shown->cluster_name == d.cluster       ? "of an older text: "
+                : d.shown->text == d.draft.text() ? "on " + d.shown->cluster_name + ": "
+                                                           : "of an older text, on " + d.shown->cluster_name + ": ") +
+               p.reason;
 }
 
 std::string words_of(std::string name) {

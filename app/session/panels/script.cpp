@@ -56,7 +56,7 @@ void find_token(Mark& m, const Diagnostic& d, const std::string& line) {
 
 std::string counted(std::size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 
-// What each line decides, after the later ones have taken from it what they decide.
+// What each line without errors decides, after the later ones have taken from it what they decide.
 void add_notes(Panel& p, const PlanEffects& effects) {
   std::set<int> lines;
   for (const plan::Statement& s : effects.plan.statements)
@@ -64,6 +64,8 @@ void add_notes(Panel& p, const PlanEffects& effects) {
         std::holds_alternative<plan::AlgorithmStatement>(s.body) ||
         std::holds_alternative<plan::AssignStatement>(s.body))
       lines.insert(s.line);
+  for (const Mark& m : p.marks)
+    if (m.severity == Severity::error) lines.erase(m.line);
   for (const int line : lines) {
     const StatementEffect e = effects.of_line(line);
     std::vector<std::string> parts;

@@ -61,6 +61,7 @@ std::int64_t most_rows(const Model& model, const Node& node) {
   if (name == "aten::nonzero" || name == "aten::_unique2" || name == "aten::_unique" || name == "aten::argwhere" ||
       name.starts_with("aten::unique_"))
     return elements(tensor_argument(node, "self"));
+  if (node.target == "aten::where") return elements(tensor_argument(node, "condition"));  // of a condition alone: its indices
   const auto* indices = name == "aten::index" ? tensors_argument(node, "indices") : nullptr;
   for (std::size_t k = 0; indices && k < indices->size(); ++k) {
     const ValueId id = (*indices)[k].id;

@@ -23,6 +23,12 @@
 namespace planscope::stages {
 namespace {
 
+// What is told of a plan that was refused: warnings stand beside the reason.
+std::string first_error(const std::vector<Diagnostic>& all) {
+  const auto found = std::find_if(all.begin(), all.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+  return to_string(found == all.end() ? all.front() : *found);
+}
+
 class Search {
   static constexpr std::int64_t kMostBatch = std::int64_t{1} << 40;
   static constexpr std::int64_t kRefinedWork = 20'000;  // (solver/deadline.h) of what is measured for one point
@@ -54,7 +60,7 @@ class Search {
         sought.found.reason =
             "whatever the rows are, no plan of the space can be made for all " + std::to_string(devices_) + " devices";
         if (!plans_.first_refusal.empty())
-          sought.found.reason += "; of the first that was tried: " + to_string(plans_.first_refusal[0]);
+          sought.found.reason += "; of the first that was tried: " + first_error(plans_.first_refusal);
       }
       sought.found.conflicts = std::move(c.all);
       sought.found.all_conflicts = c.complete;
@@ -487,7 +493,7 @@ class Search {
         found_.reason += "; every plan that was tried until then needs more memory than there is, at least " +
                          bytes_text(static_cast<double>(plans_.least_bytes)) + " on some device";
       else if (!plans_.first_refusal.empty())
-        found_.reason += "; of the first plan that was tried: " + to_string(plans_.first_refusal[0]);
+        found_.reason += "; of the first plan that was tried: " + first_error(plans_.first_refusal);
     } else if (trials_.gave_up()) {
       found_.reason = "nothing was found for what rows leave open";
     } else if (!found_.ended_early && !deadline.expired()) {
@@ -501,7 +507,7 @@ class Search {
                         std::to_string(std::max(1, shape_.unit_count())) + " stages";
       else if (!plans_.first_refusal.empty() && !memory_is_short())
         found_.reason =
-            "no plan of the space can be made; of the first that was tried: " + to_string(plans_.first_refusal[0]);
+            "no plan of the space can be made; of the first that was tried: " + first_error(plans_.first_refusal);
       else
         explain_memory();
     }

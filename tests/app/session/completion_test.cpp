@@ -50,6 +50,23 @@ TEST_CASE("every word that begins a statement, and every algorithm, is offered w
   }
 }
 
+TEST_CASE("members of what a let names are offered") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 2 as pipe=2\nlet L = transformer.h[*]\nlet S = cut L into 2\n");
+  const auto is_offered = [&](const std::string& begun, const std::string& word) {
+    const std::string text = text_of(s) + "trans " + begun;
+    const std::vector<session::CompletionItem> items = complete(*s.state().document(), text, text.size()).items;
+    return std::any_of(items.begin(), items.end(), [&](const session::CompletionItem& i) { return i.text == word; });
+  };
+  CHECK(is_offered("L.", "L.mlp"));
+  CHECK(is_offered("L.m", "L.mlp"));
+  CHECK(is_offered("L[0].", "L[0].attn"));
+  CHECK(is_offered("S[1].mlp.c", "S[1].mlp.c_fc"));
+  CHECK_FALSE(is_offered("L.", "L.ln_f"));
+  CHECK_FALSE(is_offered("M.", "M.mlp"));
+}
+
 TEST_CASE("behind assign stand places, and behind a template what it takes") {
   Session s({});
   must(s, "open model=" + kModel);

@@ -268,8 +268,7 @@ TEST_CASE("the graph shows all that is communicated and computed, however it is 
     const std::shared_ptr<const Picture> p = predicted(s, model, plan);
     double bytes = 0;
     for (const Traffic& t : p->evaluation->simulation.traffic()) bytes += static_cast<double>(t.payload.count);
-    const CostShares shares = cost_shares(*p->evaluation, *p->cluster);
-    const double compute = shares.sum().compute_us - shares.rest.compute_us;
+    const double compute = cost_shares_where_run(*p->evaluation, *p->cluster).sum().compute_us;
     for (const char* depth : {"0", "2", "3", "9"}) {
       if (depth[0] != '0') REQUIRE(s.apply({"expand", {{"depth", depth}}}).ok());
       const State state = s.state();

@@ -1,6 +1,7 @@
 // Plans and their files: what is written, what is not overwritten, and what cannot be read.
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <set>
 
 #include "storage/workspace.h"
 #include "tests/app/session/scratch.h"
@@ -103,4 +104,73 @@ TEST_CASE("a model that is damaged is named, and what was open stays") {
   const Json rows = to_json(problems_panel(s.state()))["rows"];
   REQUIRE(!rows.empty());
   CHECK(rows[0]["file"] == broken);
+}
+
+TEST_CASE("what a plan was opened with is a version below the first one that is kept") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  const std::string opened = kPlan + "# precious\n";
+  must(s, "open model=" + kModel + " plan=" + scratch.write("a.plan", opened));
+  write(s, "devices 4 as data=4\ntrans * batch by data\n");
+  must(s, "keep");
+  must(s, "save");
+  const Json history = panel(s, "history")["nodes"];
+  REQUIRE(history.size() == 2);
+  CHECK(history[0]["parent"].is_null());
+  CHECK(history[1]["parent"] == history[0]["version"]);
+  must(s, "undo");
+  CHECK(text_of(s) == opened);
+  must(s, "redo");
+  CHECK(text_of(s) == "devices 4 as data=4\ntrans * batch by data\n");
+}
+
+TEST_CASE("a file is saved if it has the text, and what another program has written there is shown where it is opened again") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  const std::string path = scratch.write("a.plan", kPlan), other = "devices 4 as data=4\ntrans * batch by data\n";
+  const auto is_saved = [&] { return panel(s, "documents")["rows"][0]["saved"] == true; };
+  must(s, "open model=" + kModel + " plan=" + path);
+  CHECK(is_saved());
+  scratch.write("a.plan", other);
+  CHECK_FALSE(is_saved());
+  must(s, "open model=" + kModel + " plan=" + path);
+  CHECK(s.state().documents.size() == 1);
+  CHECK(text_of(s) == other);
+  CHECK(is_saved());
+  must(s, "undo");
+  CHECK(text_of(s) == kPlan);
+  CHECK_FALSE(is_saved());
+  // Beside edits nothing is taken over.
+  write(s, kPlan + "# mine\n");
+  scratch.write("a.plan", kPlan + "# theirs\n");
+  must(s, "open model=" + kModel + " plan=" + path);
+  CHECK(text_of(s) == kPlan + "# mine\n");
+  CHECK(panel(s, "problems").dump().find("has been changed by another program") != std::string::npos);
+}
+
+TEST_CASE("a line with an error has no note of what it decides") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 2 as data=2\ntrans * batch by dat\nuse tp(transformer.hh[*], data)\ntrans transformer.h[*] recompute\n");
+  s.wait();
+  std::set<int> noted;
+  const Panel script = *make_panel("script", s.state());
+  for (const auto& note : script.notes) noted.insert(note.line);
+  CHECK(noted == std::set<int>{4});
+  std::string rows;
+  const Json constraints = panel(s, "constraints");
+  for (const Json& row : constraints["rows"])
+    if (row["line"] == 3) rows += row["state"].dump() + " ";
+  CHECK(rows.starts_with("\"error\" "));
+  CHECK(rows.find("holds") == std::string::npos);
+}
+
+TEST_CASE("of an open size only those are legal that its grid leaves") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 64 as pipe=?p data=?d where ?p * ?d = 64\nlet S = cut transformer.h[*] into |pipe|\ntrans * batch by data\n"
+           "assign S[i] to pipe=i\n");
+  s.wait();
+  const std::string said = panel(s, "problems").dump();
+  CHECK(said.find("it can be 1, 2, 4;") != std::string::npos);
 }

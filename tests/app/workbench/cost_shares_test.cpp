@@ -58,5 +58,26 @@ TEST_CASE("what an operator makes is its own, what a parameter needs is the para
   for (const Share& s : shares.parameters) CHECK(s.compute_us > 0);  // the update
 }
 
+TEST_CASE("what an operator takes on a device that runs it is not divided over those that do not") {
+  Sample sample("gpt2_tiny", "devices 4 as pipe=4\naxis mb=4\nlet S = cut transformer.h[*] into 4\ntrans * batch by mb\n"
+                             "assign S[i] to pipe=i\nuse 1f1b(S)\n");
+  const Simulation& s = sample.judged().simulation;
+  const CostShares mean = cost_shares(sample.judged(), sample.cluster);
+  const CostShares there = cost_shares_where_run(sample.judged(), sample.cluster);
+  double compute = 0, transfer = 0;
+  for (const ClassTimeline& t : s.classes) {
+    compute += static_cast<double>(t.compute) / 1000;
+    transfer += static_cast<double>(t.collective + t.transfer) / 1000;
+  }
+  REQUIRE(s.classes.size() == 4);
+  CHECK(there.sum().compute_us == Approx(compute));
+  CHECK(there.sum().communication_us == Approx(transfer));
+  const Graph& g = *sample.judged().made.graph;
+  for (std::size_t o = 0; o < g.ops.size(); ++o)
+    CHECK(there.operators[o].compute_us == Approx(4 * mean.operators[o].compute_us));
+  // What the first stage keeps is there, though the last one may need the most.
+  for (std::size_t k = 0; k < g.parameters.size(); ++k) CHECK(there.parameters[k].bytes > 0);
+}
+
 }  // namespace
 }  // namespace planscope
