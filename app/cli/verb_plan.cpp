@@ -314,7 +314,7 @@ Answer plan(const Options& o) {
   a.text = answer_text(*c, figure, o.times);
   if (within_us && least->lower_bound_bytes)
     a.text += "# memory: no less than " + bytes_text(static_cast<double>(*least->lower_bound_bytes)) + " within " +
-              time_text(*within_us) + "\n";
+              time_text(*within_us) + ", in this space\n";
   if (!c->candidates.empty()) add_candidates(c->candidates, a);
   if (o.explain == kPlanItself && c->simulation) add_why(c->candidates, *c, *cluster, a);
   if (!o.explain.empty() && o.explain != kPlanItself && c->result) {

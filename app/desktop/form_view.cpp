@@ -16,7 +16,15 @@ QString text(const std::string& s) { return QString::fromStdString(s); }
 
 }  // namespace
 
-FormView::FormView(QWidget* parent) : QWidget(parent), grid_(new QGridLayout(this)) {
+FormView::FormView(QWidget* parent) : QScrollArea(parent) {
+  auto* fields = new QWidget;
+  grid_ = new QGridLayout(fields);
+  setWidget(fields);
+  setWidgetResizable(true);
+  setFrameShape(QFrame::NoFrame);
+  setFocusPolicy(Qt::NoFocus);
+  viewport()->setAutoFillBackground(false);
+  fields->setAutoFillBackground(false);
   grid_->setContentsMargins(10, 8, 10, 8);
   grid_->setColumnStretch(1, 1);
 }

@@ -1,6 +1,7 @@
 #pragma once
-// The fields of a form panel: a name, an editor (a list where there are choices), and why a value is not valid.
-#include <QWidget>
+// The fields of a form panel: a name, an editor (a list where there are choices), and why a value is not valid. What does not fit is
+// scrolled to.
+#include <QScrollArea>
 #include <functional>
 #include <memory>
 
@@ -11,7 +12,7 @@ class QGridLayout;
 
 namespace planscope {
 
-class FormView : public QWidget {
+class FormView : public QScrollArea {
  public:
   explicit FormView(QWidget* parent = nullptr);
   void set_panel(std::shared_ptr<const session::Panel> panel);
@@ -24,7 +25,7 @@ class FormView : public QWidget {
   void set(const session::Field& field, const QString& value);
 
   std::shared_ptr<const session::Panel> panel_;
-  QGridLayout* grid_;
+  QGridLayout* grid_ = nullptr;
   Theme theme_ = Theme::dark;
 };
 

@@ -133,23 +133,38 @@ asio::awaitable<void> send_events(Stream& stream, Shared* s, Sessions::One* sess
   std::string next =
       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\nX-Accel-Buffering: no\r\n" +
       safe_headers() + "Connection: close\r\n\r\nretry: 1000\n\n";
-  asio::steady_timer timer(co_await asio::this_coro::executor);
+  // A client says nothing more: what can be read is its end, which must not wait for the next heartbeat.
+  const auto timer = std::make_shared<asio::steady_timer>(co_await asio::this_coro::executor);
+  struct Watch {
+    bool gone = false, over = false;
+  };
+  const auto watch = std::make_shared<Watch>();
+  auto& socket = beast::get_lowest_layer(stream).socket();
+  socket.async_wait(asio::ip::tcp::socket::wait_read, [timer, watch, &socket](Error waited) {
+    if (watch->over || waited == asio::error::operation_aborted) return;
+    Error none;
+    if (std::is_same_v<Stream, TcpStream> && !waited && socket.available(none) > 0) return;
+    watch->gone = true;
+    timer->cancel();
+  });
   Error e;
-  while (!session->ended) {
+  while (!session->ended && !watch->gone) {
     if (const std::uint64_t now = session->host.revision(); now != seen) next += Events::event(seen = now);
     beast::get_lowest_layer(stream).expires_after(s->limits.write_time);
     co_await asio::async_write(stream, asio::buffer(next), asio::redirect_error(asio::use_awaitable, e));
-    if (e) co_return;
-    timer.expires_after(Events::between);
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
+    if (e) break;
+    timer->expires_after(Events::between);
+    co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, e));
     next.clear();
-    if (session->host.revision() != seen || session->ended) continue;
-    timer.expires_after(Events::silence);
-    session->events.waiting().insert(&timer);
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, e));
-    session->events.waiting().erase(&timer);
+    if (session->host.revision() != seen || session->ended || watch->gone) continue;
+    timer->expires_after(Events::silence);
+    session->events.waiting().insert(timer.get());
+    co_await timer->async_wait(asio::redirect_error(asio::use_awaitable, e));
+    session->events.waiting().erase(timer.get());
     if (session->host.revision() == seen) next = Events::heartbeat;
   }
+  watch->over = true;
+  socket.cancel(e);
 }
 
 bool same_bytes(const std::string& a, const std::string& b) {

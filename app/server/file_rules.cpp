@@ -62,10 +62,15 @@ FileRules::FileRules(const std::vector<std::string>& folders, const std::vector<
 }
 
 Result<Done> FileRules::check(const std::string& path, Use use) const {
+  if (path.find('\0') != std::string::npos) return error("'" + printable(path) + "' is the name of no file");
   std::error_code ec;
+  // A model is read with the rules beside it.
+  if (fs::path(path).extension() == ".pt2")
+    if (const fs::path rules = fs::path(path).replace_extension(".rules"); fs::exists(fs::symlink_status(rules, ec)))
+      if (const Result<Done> fine = check(rules.string(), Use::reads); !fine.ok()) return fine;
   const fs::file_status status = fs::status(path, ec);
   const bool there = fs::exists(status);
-  if (!there && path.find('/') == std::string::npos && path.find('\0') == std::string::npos) return Done{};
+  if (!there && path.find('/') == std::string::npos) return Done{};
   const fs::path real = canonical(path);
   std::vector<fs::path> served = folders_;
   if (use == Use::reads) served.insert(served.end(), to_read_.begin(), to_read_.end());

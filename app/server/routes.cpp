@@ -90,6 +90,9 @@ Result<session::Invocation> invocation_of(const Json& j) {
   if (!j.is_object()) return error("the body is no JSON object");
   if (j.contains("line") && j.contains("id"))
     return error("there are two commands", "the body has a 'line' and an 'id'", "send one of them");
+  for (const auto& [name, value] : j.items())
+    if (name != "line" && name != "command" && name != "id" && name != "arguments" && name != "document")
+      return error("the body has '" + printable(name) + "'", "", "GET /api describes what it may have");
   const std::string line = j.contains("line") ? text_of(j, "line") : text_of(j, "command");
   if (const auto word = word_of_scripts(line.empty() ? text_of(j, "id") : line)) return *word;
   if (!line.empty()) return session::parse_invocation(line);
@@ -99,7 +102,11 @@ Result<session::Invocation> invocation_of(const Json& j) {
                  R"(send {"line": "append \"devices 2\""} or {"id": "append", "arguments": {…}})");
   if (j.contains("arguments")) {
     if (!j["arguments"].is_object()) return error("'arguments' is no object");
+    const session::CommandInfo* info = session::find_command(i.id);
     for (const auto& [name, value] : j["arguments"].items()) {
+      const auto is_it = [&](const session::ArgumentInfo& a) { return name == a.name; };
+      if (info && std::none_of(info->arguments.begin(), info->arguments.end(), is_it))
+        return error("'" + i.id + "' does not take '" + printable(name) + "'", "", "GET /api/commands lists what it takes");
       if (!value.is_string() && !value.is_number())
         return error("the argument '" + printable(name) + "' is neither text nor a number");
       i.arguments[name] = value.is_string() ? value.get<std::string>() : value.dump();

@@ -27,10 +27,11 @@ using Thread = std::pair<std::string, std::string>;  // process, thread
 
 struct Events {
   std::map<Thread, std::vector<Event>> complete;
+  std::map<Thread, std::vector<Event>> begun;  // of pairs of begin and end: those that have not ended yet
   std::map<std::string, std::vector<std::pair<double, double>>> memory;  // by process: time, bytes
   std::map<std::string, std::string> processes;                          // names
   std::map<Thread, std::string> threads;
-  std::int64_t count = 0;
+  std::int64_t count = 0, unpaired = 0;
 };
 
 std::string id_text(const Json& j, const char* name) {
@@ -73,6 +74,17 @@ void take(const Json& e, Events& out) {
     const double duration = number(e, "dur").value_or(0);
     if (duration <= 0) return;  // a moment has no width
     out.complete[{process, id_text(e, "tid")}].push_back({*at, *at + duration, word(e, "name"), word(e, "cat")});
+    ++out.count;
+  } else if (phase == "B" && at) {
+    out.begun[{process, id_text(e, "tid")}].push_back({*at, *at, word(e, "name"), word(e, "cat")});
+  } else if (phase == "E" && at) {
+    std::vector<Event>& open = out.begun[{process, id_text(e, "tid")}];
+    if (open.empty()) return void(++out.unpaired);
+    Event whole = std::move(open.back());
+    open.pop_back();
+    whole.end = *at;
+    if (whole.end <= whole.start) return;
+    out.complete[{process, id_text(e, "tid")}].push_back(std::move(whole));
     ++out.count;
   }
 }
@@ -128,6 +140,8 @@ viz::BlockKind kind_of(const Event& e) {
   return viz::BlockKind::forward;
 }
 
+constexpr double kMoment = 1e-3;  // microseconds: less is rounding of the program that wrote the file
+
 class Builder {
  public:
   explicit Builder(Events& events) : events_(events) {}
@@ -169,7 +183,7 @@ class Builder {
         continue;
       }
       const double start = s.blocks.empty() ? e.start : std::max(e.start, end);
-      if (start > e.start) ++across_;
+      if (start > e.start + kMoment) ++across_;
       s.blocks.push_back({{start - first_}, {e.end - start}, kind_of(e), -1, detail(e), e.name});
       end = e.end;
     }
@@ -237,14 +251,19 @@ Result<ChromeTrace> read_chrome_trace(std::string_view text, const std::string& 
   }
   if (events.count == 0)
     return about(file,
-                 error("the trace has no complete event", "a complete event has \"ph\": \"X\", \"ts\" and \"dur\"",
-                       "record with a profiler that writes complete events"));
+                 error("the trace has no event that takes time",
+                       "that is \"ph\": \"X\" with \"ts\" and \"dur\", or a pair of \"B\" and \"E\" with \"ts\"",
+                       "record with a profiler that writes these"));
   Result<ChromeTrace> out;
-  std::int64_t across = 0;
+  std::int64_t across = 0, unpaired = events.unpaired;
+  for (const auto& [thread, open] : events.begun) unpaired += std::ssize(open);
   out.value = Builder(events).build(across);
   if (cut)
     out.diagnostics.push_back(about(file, warning("the trace ends in the middle",
                                                   std::to_string(events.count) + " events before that are shown", "")));
+  if (unpaired > 0)
+    out.diagnostics.push_back(
+        about(file, warning(std::to_string(unpaired) + " events have a begin or an end alone", "they are left out", "")));
   if (across > 0)
     out.diagnostics.push_back(
         about(file, warning(std::to_string(across) + " events begin before the one before them ends",

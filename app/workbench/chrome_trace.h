@@ -9,7 +9,7 @@
 // Time stamps count from the first event. A block's kind is read off its category or name: forward, backward, update,
 // and what names a communication (all_reduce, nccl…, send); else it is a forward.
 //
-// Errors: it is no JSON (with the place), holds no complete event; too large. Warnings: the file ends in the middle, as
+// Errors: it is no JSON (with the place), holds no event that takes time; too large. Warnings: the file ends in the middle, as
 // the format allows of a program that was killed; events that lie across each other.
 #include <cstdint>
 #include <string>

@@ -95,6 +95,12 @@ bool takes_where(const StatementBody& body) {
   return !std::holds_alternative<ModelStatement>(body) && !std::holds_alternative<EmptyStatement>(body);
 }
 
+// Statements that do nothing where no value of their variables names anything. (Rows say so themselves.)
+bool acts(const StatementBody& body) {
+  return std::holds_alternative<TransStatement>(body) || std::holds_alternative<AlgorithmStatement>(body) ||
+         std::holds_alternative<AssignStatement>(body) || std::holds_alternative<RelaxStatement>(body);
+}
+
 struct Binder {
   Context& c;
 
@@ -245,7 +251,10 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
     if (!s.where.empty() && !takes_where(s.body)) c.refuse("this statement takes no 'where'.");
     const bool row = std::holds_alternative<RequireStatement>(s.body);
     if (!row) c.hold_demands();
+    c.case_matched = false;
+    c.case_problem.clear();
     std::visit(Binder{c}, s.body);
+    if (s.use == 0 && !c.case_matched && !c.case_problem.empty() && acts(s.body)) c.refuse(c.case_problem);
     if (!row && c.demands_left()) c.refuse("'where' speaks of an open value at an index that has no value here.");
   }
   settle_axis_choices(c);

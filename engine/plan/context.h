@@ -62,6 +62,8 @@ class Context {
   int statement = -1;                       // the one at work
   std::map<int, bool> use_matched;          // use -> some line of it matched something
   std::map<int, std::string> use_problem;   // use -> what the first line that matched nothing said
+  bool case_matched = false;                // of the statement that is bound: a selection of one of its cases is not empty
+  std::string case_problem;                 // what the first one that matched nothing said
   std::string suppressed;                   // what the last selection that matched nothing said, if it was not reported
   std::vector<std::vector<int>> rows;       // statement -> operators or parameters it decides, for shadow checks
   std::map<int, std::vector<int>> axes_of;  // trans statement -> its axes

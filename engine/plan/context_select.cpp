@@ -188,11 +188,13 @@ std::optional<std::vector<Match>> Context::select(const Units& units, const Bind
     if (m.problem.empty()) {
       const bool names_only = std::holds_alternative<LetStatement>(current().body);  // its arguments
       if (current().use > 0 && !names_only) use_matched[current().use] = true;
+      case_matched = case_matched || quiet;
       if (current().use == 0 && !quiet && !m.beyond.empty()) remark(Severity::warning, m.beyond);
     } else if (current().use == 0 && !quiet) {
       refuse(m.problem);
     } else {
       suppressed = m.problem;
+      if (quiet && case_problem.empty()) case_problem = m.problem;
       use_problem.try_emplace(current().use, m.problem);
     }
     if (removed.empty()) continue;

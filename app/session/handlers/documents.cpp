@@ -5,6 +5,7 @@
 
 #include "app/session/core.h"
 #include "app/workbench/plan_file.h"
+#include "engine/base/text.h"
 
 namespace planscope::session {
 
@@ -260,6 +261,8 @@ Result<Done> save(Core& c, const Invocation& i) {
   Document& d = *c.document();
   const std::string path = i.has("path") ? i.get("path") : d.path;
   if (path.empty()) return error("the plan has no file yet", "", "save PATH");
+  if (printable(path) != path) return error("'" + printable(path) + "' is no name for a file");
+  if (path.ends_with(".pt2")) return error("'" + path + "' is the name of a model", "a plan is no model", "save it as NAME.plan");
   std::error_code ec;
   if (i.get("overwrite") != "yes" && std::filesystem::exists(path, ec)) {
     const Result<std::string> now = read_file(path);

@@ -91,7 +91,7 @@ Panel planner_panel(const State& s) {
   if (a.within_us) {
     const std::vector<Fact> memory = {{"within_us", "Within", cell(*a.within_us, Unit::microseconds)},
                                       {"peak_bytes", "Peak memory", cell(maybe(a.peak_bytes), Unit::bytes)},
-                                      {"lower_bound_bytes", "Memory no less than", cell(maybe(a.lower_bound_bytes), Unit::bytes)}};
+                                      {"lower_bound_bytes", "Memory no less than, in this space", cell(maybe(a.lower_bound_bytes), Unit::bytes)}};
     p.facts.insert(p.facts.begin() + first + 2, memory.begin(), memory.end());
   }
   p.rows_id = "candidates";

@@ -130,6 +130,10 @@ TEST_CASE("what cannot be done is refused with its reason", "[server]") {
   CHECK(f.client.post("/api/commands", {{"id", "append"}, {"arguments", {{"statement", Json::array()}}}}).status ==
         400);
   CHECK(f.client.post("/api/commands", {{"line", "undo"}, {"id", "redo"}}).status == 400);
+  CHECK(f.client.post("/api/commands", {{"line", "undo"}, {"zzz", 1}}).status == 400);
+  const Reply misspelt = f.client.post("/api/commands", {{"id", "save"}, {"arguments", {{"file", "x.plan"}}}});
+  CHECK(misspelt.status == 400);
+  CHECK(said(misspelt).find("'save' does not take 'file'") != std::string::npos);
   for (const Json& document : {Json("1"), Json(-1), Json(1.5), Json(1e20)})
     CHECK(f.client.post("/api/commands", {{"id", "undo"}, {"document", document}}).status == 400);
   CHECK(said(f.client.post("/api/commands", {{"id", "replace"}, {"arguments", {{"line", 1.5}, {"statement", ""}}}}))
@@ -255,6 +259,19 @@ TEST_CASE("events tell of changes, and of those that a client has missed", "[ser
   const std::size_t next = later.find("id: ");
   REQUIRE(next != std::string::npos);
   CHECK(std::stoull(later.substr(next + 4)) > std::stoull(seen));
+}
+
+TEST_CASE("a page that is closed is gone at once, not at the next heartbeat", "[server]") {
+  Fixture f;
+  const auto pages = [&] { return f.client.get("/api/sessions").json()["sessions"][0]["pages"].get<int>(); };
+  const auto becomes = [&](int wanted) {
+    for (int k = 0; k < 200 && pages() != wanted; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return pages() == wanted;
+  };
+  std::shared_ptr<void> listens = f.client.listen();
+  CHECK(becomes(1));
+  listens.reset();
+  CHECK(becomes(0));
 }
 
 TEST_CASE("files are uploaded whole or not at all", "[server]") {

@@ -9,6 +9,24 @@ using namespace planscope;
 using namespace planscope::session;
 using namespace planscope::testing;
 
+TEST_CASE("rows of one's own stay when a plan from nothing is accepted, and what was written since is not lost") {
+  Session s({});
+  must(s, "open model=" + kModel);
+  write(s, "devices 2\nrequire memory(all) <= 1GiB  # mine\n# a note\n");
+  must(s, "plan whole limit=1");
+  s.wait();
+  must(s, "accept");
+  CHECK(text_of(s).find("require memory(all) <= 1GiB  # mine") != std::string::npos);
+  CHECK(text_of(s).find("# a note") != std::string::npos);
+  s.wait();
+  CHECK(chips(s)["verdict"] == "equivalent");
+  must(s, "accept candidate=1");  // another one in its place
+  must(s, "append \"require memory(all) <= 200KiB\"");
+  CHECK_FALSE(run(s, "accept candidate=1").ok());
+  CHECK_FALSE(run(s, "accept").ok());
+  CHECK(text_of(s).find("200KiB") != std::string::npos);
+}
+
 TEST_CASE("a search that is stopped before it has found anything says what it has, and no bound that is not known") {
   const Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x8"});

@@ -58,6 +58,23 @@ TEST_CASE("complete events are blocks, by process and thread") {
   }
 }
 
+TEST_CASE("pairs of begin and end are events too, and rounding is no overlap") {
+  const Result<ChromeTrace> r = read_chrome_trace(
+      R"([{"ph":"X","pid":1,"tid":0,"name":"f","ts":1000.5,"dur":300},
+          {"ph":"B","pid":1,"tid":0,"name":"gelu","ts":1400},{"ph":"B","pid":1,"tid":0,"name":"inner","ts":1410},
+          {"ph":"E","pid":1,"tid":0,"ts":1420},{"ph":"E","pid":1,"tid":0,"ts":1500.25},
+          {"ph":"X","pid":1,"tid":0,"name":"g","ts":1500.2499999,"dur":10},{"ph":"E","pid":1,"tid":0,"ts":1600},
+          {"ph":"B","pid":2,"tid":0,"name":"never ends","ts":1000}])", "t.json");
+  REQUIRE(r.value);
+  CHECK(r->timeline.duration.value == Approx(509.75));
+  const std::vector<viz::Block>& blocks = r->timeline.lanes.at(0).streams.at(0).blocks;
+  REQUIRE(blocks.size() == 3);
+  CHECK(blocks[1].start.value == Approx(399.5));
+  CHECK(blocks[1].duration.value == Approx(100.25));
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].what == "2 events have a begin or an end alone");
+}
+
 TEST_CASE("a trace that ends in the middle is shown as far as it goes") {
   const Result<ChromeTrace> r = read_chrome_trace("[" + kEvents + ",\n{\"ph\": \"X\", \"ts\": 2000, \"du", "t.json");
   REQUIRE(r.value);
@@ -71,9 +88,9 @@ TEST_CASE("what is no trace is refused with the place") {
   CHECK(refusal("").find("it is no Chrome trace") != std::string::npos);
   CHECK(
       refusal("[\n{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}\n, nonsense]").starts_with("t.json:3: it is no Chrome trace"));
-  CHECK(refusal("{\"a\": 1}").find("has no complete event") != std::string::npos);
-  CHECK(refusal("[1, 2, [3], {\"ph\": 5}]").find("has no complete event") != std::string::npos);
-  CHECK(refusal("[{\"ph\": \"X\", \"ts\": \"soon\", \"dur\": 2}]").find("has no complete event") != std::string::npos);
+  CHECK(refusal("{\"a\": 1}").find("has no event that takes time") != std::string::npos);
+  CHECK(refusal("[1, 2, [3], {\"ph\": 5}]").find("has no event that takes time") != std::string::npos);
+  CHECK(refusal("[{\"ph\": \"X\", \"ts\": \"soon\", \"dur\": 2}]").find("has no event that takes time") != std::string::npos);
   CHECK(refusal(std::string(1'000'000, '[')).find("t.json") != std::string::npos);
   CHECK(refusal("\xff\xfe").find("it is no Chrome trace") != std::string::npos);
 }
