@@ -38,7 +38,8 @@ struct Options {
   std::int64_t micro_batches = 1;
   std::string python, inputs;
   int port = 8640;
-  std::string bind = "127.0.0.1", root = ".";
+  std::string bind = "127.0.0.1";
+  std::vector<std::string> roots = {"."};
   std::vector<std::string> tls;
   bool insecure = false, no_browser = false;
   int pairs = 30;

@@ -278,7 +278,9 @@ std::vector<Verb> verbs() {
              ->capture_default_str();
          a->add_option("--tls", o.tls, "CERTIFICATE and KEY, PEM files")->expected(2);
          a->add_flag("--insecure", o.insecure, "Without encryption also at another address than loopback");
-         a->add_option("--root", o.root, "Folder whose files may be opened from the browser")->capture_default_str();
+         a->add_option("--root", o.roots, "Folders whose files may be opened from the browser; names are as seen from the first")
+             ->capture_default_str()
+             ->allow_extra_args(false);
          a->add_flag("--no-browser", o.no_browser, "Only print the link");
        }},
       {"gui", "The desktop", gui,

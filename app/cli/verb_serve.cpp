@@ -72,8 +72,10 @@ server::ServerSettings settings_of(const Options& o) {
   s.port = o.port;
   if (o.tls.size() == 2) s.certificate = absolute(o.tls[0]), s.key = absolute(o.tls[1]);
   s.insecure = o.insecure;
-  s.root = absolute(o.root);
-  for (const std::string& file : {named(o.model), named(o.plan), cluster, changed_name(cluster).base})
+  s.roots.clear();
+  for (const std::string& root : o.roots) s.roots.push_back(absolute(root));
+  const std::string rules = o.model.empty() ? "" : fs::path(named(o.model)).replace_extension(".rules").string();
+  for (const std::string& file : {named(o.model), rules, named(o.plan), cluster, changed_name(cluster).base})
     if (fs::path(file).is_absolute()) s.files.push_back(file);
   if (!s.session.workspace.empty()) s.uploads = fs::path(s.session.workspace).parent_path().string() + "/uploads";
   s.page = folder_of({o.program_folder + "/../web", o.program_folder + "/../share/planscope/web"});
@@ -87,11 +89,12 @@ server::ServerSettings settings_of(const Options& o) {
 
 Answer serve(const Options& o) {
   std::error_code ec;
-  if (!fs::is_directory(o.root, ec))
-    return bad_input({error("'" + o.root + "' is no folder", "", "--root takes the folder whose files may be opened")});
+  for (const std::string& root : o.roots)
+    if (!fs::is_directory(root, ec))
+      return bad_input({error("'" + root + "' is no folder", "", "--root takes the folders whose files may be opened")});
   const std::string model = named(o.model), plan = named(o.plan);
   server::ServerSettings settings = settings_of(o);
-  fs::current_path(settings.root, ec);  // names of files are as seen from there
+  fs::current_path(settings.roots.front(), ec);  // names of files are as seen from there
   Result<std::unique_ptr<server::Server> > started = server::Server::start(std::move(settings));
   if (!started.ok()) return bad_input(started.diagnostics);
   server::Server& s = **started;

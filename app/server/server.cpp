@@ -146,7 +146,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerSettings settings) {
   const ServerSettings& s = p->settings;
   const tcp::endpoint at = p->acceptor.local_endpoint();
   p->access.emplace(AccessSettings{s.address, at.address().to_string(), at.port(), p->tls.has_value()});
-  FileRules rules({s.root, s.uploads}, s.files, {s.samples});
+  std::vector<std::string> folders = s.roots;
+  folders.push_back(s.uploads);
+  FileRules rules(std::move(folders), s.files, {s.samples});
   p->sessions.emplace(
       p->io, s.session, p->page, std::move(rules),
       RouteSettings{.version = s.version, .link = [a = &*p->access] { return a->link(); }});

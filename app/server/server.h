@@ -22,7 +22,7 @@ struct ServerSettings {
   int port = 8640;                         // or one of the twenty behind it, or any that is free; 0: any
   std::string certificate = {}, key = {};  // PEM files; empty: without TLS
   bool insecure = false;                   // without TLS also at another address than loopback
-  std::string root = ".";                  // commands of clients open files below it
+  std::vector<std::string> roots = {"."};  // commands of clients open files below these
   std::vector<std::string> files = {};     // and these
   std::string uploads = {};                // folder for what they send
   std::string page = {}, samples = {};     // folders

@@ -33,7 +33,7 @@ struct Ended {
 // Standard input is empty. Output goes through files in the scratch folder.
 pid_t start_planscope(const std::vector<std::string>& arguments, const ScratchFolder&, const std::string& name);
 Ended finish_planscope(pid_t, const ScratchFolder&, const std::string& name,
-                       std::chrono::seconds patience = std::chrono::seconds(60));
+                       std::chrono::seconds patience = std::chrono::seconds(600));  // ends what hangs
 Ended planscope_program(const std::vector<std::string>& arguments, const ScratchFolder&);
 
 bool has_worker();  // planscope-worker was built

@@ -151,24 +151,6 @@ await test("a page without a clipboard of its own copies all the same", [model],
   assert.deepEqual(said, []);
 });
 
-await test("the last keys before a page is left reach the session", [model], async (person) => {
-  const me = await person();
-  const other = await person();
-  await me.sees("model", "gpt2_tiny");
-  const network = await me.page.context().newCDPSession(me.page);
-  await network.send("Network.enable");
-  await network.send("Network.emulateNetworkConditions", {
-    offline: false,
-    latency: 400,
-    downloadThroughput: -1,
-    uploadThroughput: -1,
-  });
-  await me.editor.click();
-  await me.page.keyboard.type("# devices", { delay: 5 });
-  await me.page.goto("about:blank");
-  await other.until("api/panels/script", (p) => p.text === "# devices");
-});
-
 await test("a file that is dropped shows how much of it has come", [], async (person) => {
   const me = await person();
   const network = await me.page.context().newCDPSession(me.page);

@@ -223,7 +223,6 @@ export class Script implements Body {
     private readonly host: ScriptHost,
   ) {
     const root = this.element.attachShadow({ mode: "open" });
-    addEventListener("pagehide", () => this.leave());
     this.view = new EditorView({
       root,
       parent: root,
@@ -257,13 +256,6 @@ export class Script implements Body {
         ],
       }),
     });
-  }
-
-  // The page is being closed: what was typed while an earlier text was on its way is not kept for later.
-  private leave(): void {
-    if (this.waiting === null || this.waiting === this.asked) return;
-    const typed = { from: this.asked ?? this.from, text: this.waiting, document: this.document };
-    this.host.type(typed, false).catch(() => {}); // nobody is there to be told
   }
 
   focus(): void {
