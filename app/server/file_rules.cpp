@@ -64,7 +64,7 @@ FileRules::FileRules(const std::vector<std::string>& folders, const std::vector<
 Result<Done> FileRules::check(const std::string& path, Use use) const {
   if (path.find('\0') != std::string::npos) return error("'" + printable(path) + "' is the name of no file");
   std::error_code ec;
-  // A model is read with the rules beside it.
+  // Opening NAME.pt2 reads NAME.rules from the same folder too.
   if (fs::path(path).extension() == ".pt2")
     if (const fs::path rules = fs::path(path).replace_extension(".rules"); fs::exists(fs::symlink_status(rules, ec)))
       if (const Result<Done> fine = check(rules.string(), Use::reads); !fine.ok()) return fine;

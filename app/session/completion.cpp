@@ -144,7 +144,7 @@ void add_modules(Collector& c, const std::vector<ModuleNode>& nodes) {
   }
 }
 
-// What stands behind `base` in a path of the model, whichever of equal modules both name; nothing: it is not in there.
+// The rest of a module path below `base`, without regard to indices; no value: the path is not below it.
 std::optional<std::string> behind(const std::string& base, const std::string& path) {
   static const std::regex index("\\[[^\\]]*\\]");
   const std::string all = std::regex_replace(base, index, "") + ".";

@@ -23,7 +23,7 @@
 namespace planscope::stages {
 namespace {
 
-// What is told of a plan that was refused: warnings stand beside the reason.
+// The reason why a plan was refused: its first error, as warnings may come before it.
 std::string first_error(const std::vector<Diagnostic>& all) {
   const auto found = std::find_if(all.begin(), all.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
   return to_string(found == all.end() ? all.front() : *found);

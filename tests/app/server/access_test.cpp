@@ -117,7 +117,7 @@ TEST_CASE("commands name files below the folders that are served, and no others"
   CHECK_FALSE(can_open(rules, served.file("folder")));
   served.write("ruled.pt2", "");
   std::filesystem::create_symlink(elsewhere.write("secret.txt", "root:x:0:0"), served.file("ruled.rules"));
-  CHECK_FALSE(can_open(rules, served.file("ruled.pt2")));  // the rules beside it are read too
+  CHECK_FALSE(can_open(rules, served.file("ruled.pt2")));  // NAME.rules is read with it
   served.write("with.pt2", ""), served.write("with.rules", "");
   CHECK(can_open(rules, served.file("with.pt2")));
   CHECK_FALSE(can_open(rules, served.file("a.pt2") + std::string(1, '\0') + "/../x"));

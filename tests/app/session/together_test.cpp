@@ -72,7 +72,7 @@ TEST_CASE("a workspace that another program deletes is written again, with the v
   CHECK(drafts->front().text == kPlan + "# not kept either\n");
 }
 
-TEST_CASE("a run whose program was killed is told to be interrupted, by sessions that begin and by those that are open") {
+TEST_CASE("a run whose program was killed is interrupted, in sessions that begin and in those that are open") {
   const Scratch scratch;
   Session a({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
   must(a, "open model=" + kModel);
