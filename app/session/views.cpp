@@ -107,9 +107,8 @@ Result<std::string> changed_view(const State& s, const std::string& canvas, cons
     const Json now = a.inner.empty() ? of : of.contains(a.inner) ? of[a.inner] : Json();
     if (is_same(now, value_of(a.text))) continue;
     return error("'" + a.path + "' of " + canvas + " cannot be " + printable(a.text),
-                 "it would be " + printable(now.is_null()     ? "not there"
-                                            : now.is_string() ? now.get<std::string>()
-                                                              : now.dump()));
+                 now.is_null() ? "there is no such setting"
+                               : "it would be " + printable(now.is_string() ? now.get<std::string>() : now.dump()));
   }
   return scene->view();
 }

@@ -234,7 +234,7 @@ void Solver::search(const Locks& locks, const Priced& priced, const MemoryQuesti
     return a.outcome == Outcome::found && a.cost - a.lower_bound <= rounding * magnitude_of(network_, a.choice);
   };
   if (elimination_.exact() && network_.rows() == 0) a.optimal = true;  // that choice is the least, but for rounding
-  if (!met() && elimination_.exact() && network_.rows() > 0) {
+  if (!met() && elimination_.exact() && network_.rows() > 0 && !options_.ended()) {
     SolveOptions options = options_;
     if (!last_.empty()) options.work_of_node = 0;  // an answer that is near is there, and one is waited for
     Search(network_, elimination_, priced.messages, options, a).run(choices_of(network_, locks));

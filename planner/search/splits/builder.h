@@ -39,13 +39,14 @@ struct Other {
 class Builder {
  public:
   Builder(Space& space, const plan::ModelInfo& info, const Weights& weights, const Storage& storage,
-          const Memory& memory);
+          const Memory& memory, const layouts::Ended& ended);
   Network run();
 
  private:
   const std::vector<Strategy>& strategies(OpId o) const;
   const PTensor& tensor(TensorId t) const { return g_.tensors[static_cast<std::size_t>(t)]; }
   int number_of(const std::string& text) { return words_.emplace(text, static_cast<int>(words_.size())).first->second; }
+  bool is_ended() { return out_.ended = out_.ended || ended_(); }
   bool is_limited() const { return !out_.costs.limits.empty(); }
 
   // network.cpp: operators, and tensors with one reader
@@ -113,6 +114,7 @@ class Builder {
   const Weights& weights_;
   const Storage& storage_;
   const Memory& memory_;
+  const layouts::Ended& ended_;
   Network out_;
   std::map<std::string, int> words_;
   std::map<std::vector<std::int64_t>, int> operator_kinds_, pairs_, other_kinds_;

@@ -88,9 +88,14 @@ struct Chooser::State {
         space(graph, cluster, spec.costs, spec.axes),
         storage(graph, info, spec.storage, spec.axes.size() > 1),
         weights{spec.micro_batches, spec.optimizer_state_bytes, axes_named(spec, spec.zero)},
-        network(make_network(space, info, weights, storage, {spec.memory_limit, spec.under_way})) {}
+        network(make_network(space, info, weights, storage, {spec.memory_limit, spec.under_way}, spec.ended)) {}
 
   // ---- solving
+
+  Diagnostic none_in_time() {
+    none = layouts::Outcome::unknown;
+    return error("no choice of splits was found in time", "give it longer");
+  }
 
   // A solver of the network without dominated strategies. That of the limit itself stays: changed locks are solved fast
   // there, as long as none asks for a strategy that was dominated.
@@ -207,15 +212,12 @@ struct Chooser::State {
   Result<Chosen> cheapest(const layouts::Locks& locks, std::int64_t limit) {
     Watch watch;
     layouts::Answer answer = solved(locks, limit);
-    if (spec.axes.size() > 1 && !answer.optimal) try_replicas(locks, answer, limit);
+    if (spec.axes.size() > 1 && !answer.optimal && !spec.ended()) try_replicas(locks, answer, limit);
     if (answer.outcome != layouts::Outcome::found) {
       none = answer.outcome;
       return none_found(answer);
     }
-    if (answer.cost >= kNever && spec.ended()) {
-      none = layouts::Outcome::unknown;
-      return error("no choice of splits was found in time", "give it longer");
-    }
+    if (answer.cost >= kNever && spec.ended()) return none_in_time();
     if (answer.cost >= kNever) return error("no choice of splits fits together");
     sort_words(locks, answer, limit);
     GraphLayout out;
@@ -438,10 +440,12 @@ std::optional<layouts::Outcome> Chooser::none() const { return state_->none; }
 
 Result<GraphLayout> Chooser::choose(const std::string& rows) {
   state_->none.reset();
+  if (state_->network.ended) return state_->none_in_time();
   return state_->described(state_->choose(rows.empty() || rows.back() == '\n' ? rows : rows + "\n"));
 }
 
 Result<GraphLayout> Chooser::cheapest() {
+  if (state_->network.ended) return state_->none_in_time();
   Result<State::Chosen> chosen = state_->cheapest({}, state_->spec.memory_limit);
   if (!chosen.ok()) return chosen.diagnostics;
   return state_->described(std::move(chosen->layout));
@@ -449,6 +453,7 @@ Result<GraphLayout> Chooser::cheapest() {
 
 Result<double> Chooser::cost_of(const std::string& lines) {
   State& s = *state_;
+  if (s.network.ended) return s.none_in_time();
   const Result<layouts::Locks> stated =
       locks_of(s.space, s.network, s.storage, s.info, s.weights, devices_line(s.spec.axes) + lines, false);
   if (!stated.ok()) return stated.diagnostics;

@@ -28,8 +28,8 @@ void cut(std::vector<Strategy>& all) {
 }  // namespace
 
 Builder::Builder(Space& space, const plan::ModelInfo& info, const Weights& weights, const Storage& storage,
-                 const Memory& memory)
-    : space_(space), g_(space.graph()), info_(info), weights_(weights), storage_(storage), memory_(memory) {
+                 const Memory& memory, const layouts::Ended& ended)
+    : space_(space), g_(space.graph()), info_(info), weights_(weights), storage_(storage), memory_(memory), ended_(ended) {
   if (memory.limit > 0) out_.costs.limits = {memory.limit};
 }
 
@@ -50,14 +50,15 @@ Network Builder::run() {
   for (OpId o = 0; o < static_cast<OpId>(count); ++o) add_operator(o);
   add_layers();
   for (OpId o = 0; o < static_cast<OpId>(count); ++o) {
-    if (out_.node_of[at(o)] < 0) continue;
+    if (out_.node_of[at(o)] < 0 || is_ended()) continue;
     if (!weights_.zero.empty()) add_parameters(o);
     for (const Kept& k : wants(o).open) add_kept(o, k);
   }
   for (const Op& op : g_.ops)
     for (const Operand& written : op.outputs)
-      if (!op.parameter_free) connect(written.tensor);
-  for (const Parameter& p : g_.parameters) connect(p.tensor);
+      if (!op.parameter_free && !is_ended()) connect(written.tensor);
+  for (const Parameter& p : g_.parameters)
+    if (!is_ended()) connect(p.tensor);
   return std::move(out_);
 }
 
@@ -190,8 +191,8 @@ void Builder::connect_pair(const Wire& w, OpId reader) {
 }
 
 Network make_network(Space& space, const plan::ModelInfo& info, const Weights& weights, const Storage& storage,
-                     const Memory& memory) {
-  return Builder(space, info, weights, storage, memory).run();
+                     const Memory& memory, const layouts::Ended& ended) {
+  return Builder(space, info, weights, storage, memory, ended).run();
 }
 
 }  // namespace planscope::splits

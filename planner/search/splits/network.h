@@ -35,6 +35,7 @@ struct Memory {
 };
 
 struct Network {
+  bool ended = false;  // before it was made: it is of no use
   // Where there are more than 10^5 pairs of strategies, kinds of operators keep 24, which cost least by themselves.
   int cut_kinds = 0;
   layouts::CostNetwork costs;
@@ -49,6 +50,8 @@ struct Network {
   }
 };
 
-Network make_network(Space&, const plan::ModelInfo&, const Weights&, const Storage&, const Memory&);
+// Ends soon once `ended` says so.
+Network make_network(Space&, const plan::ModelInfo&, const Weights&, const Storage&, const Memory&,
+                     const layouts::Ended& ended);
 
 }  // namespace planscope::splits

@@ -33,7 +33,7 @@ class Expected {
   }
   bool keep() {
     if (version_ && !edited()) return false;
-    if (version_) before_.push_back(kept());
+    if (edited()) before_.push_back(kept());  // the file's text is the parent of a first version that differs
     version_ = true;
     texts_ = {text()};
     at_ = 0;

@@ -93,7 +93,7 @@ export function ask(page, path) {
 
 // Until what the server answers to a path is as wanted. (page.waitForFunction takes the promise of an asynchronous function
 // for its answer, and waits for nothing.)
-export async function until(page, path, wanted, seconds = 30) {
+export async function until(page, path, wanted, seconds = PATIENCE) {
   let answer;
   for (const begin = Date.now(); Date.now() - begin < 1000 * seconds; await new Promise((later) => setTimeout(later, 50)))
     if (wanted((answer = await ask(page, path)))) return answer;
@@ -143,7 +143,7 @@ export function tests(planscope, browser, only = "") {
       const context = await browser.newContext({ viewport: { width: 1600, height: 1000 }, colorScheme: "dark", ...options });
       contexts.push(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(30_000);
+      page.setDefaultTimeout(1000 * PATIENCE);
       await page.goto(url);
       await page.locator(".docks").waitFor();
       return new Person(page);

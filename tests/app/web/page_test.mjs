@@ -34,7 +34,7 @@ const page = await context.newPage();
 const said = [];
 page.on("console", (m) => m.type() === "error" && said.push(m.text()));
 page.on("pageerror", (e) => said.push(String(e)));
-page.setDefaultTimeout(20_000);
+page.setDefaultTimeout(1000 * PATIENCE);
 const chip = (id) => figure(page, id);
 const tab = (title) => page.getByRole("tab", { name: title, exact: true });
 

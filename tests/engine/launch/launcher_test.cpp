@@ -124,7 +124,7 @@ TEST_CASE("nonsense on the channel ends the trial", "[launch]") {
 
 TEST_CASE("a slow operator and a long transfer do not end a trial", "[launch]") {
   LaunchSpec hasty;
-  hasty.limits.deadlock = {0.5e6};
+  hasty.limits.deadlock = {1.4e6};  // the others wait for longer, 1.5 s for rank 1 and then 0.1 s
   CHECK(run("slow 1", 3, hasty).result.status == LaunchStatus::done);
   CHECK(run("transfer 1", 3, hasty).result.status == LaunchStatus::done);
 }

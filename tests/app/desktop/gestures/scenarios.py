@@ -297,6 +297,10 @@ def seconds_left(d):
     return float(said[0][1]) if said and said[0] else None
 
 
+def shown_steps(d):
+    return {chip.name for chip in d.all(("push button",), "Step ")}
+
+
 def stopped(d):
     """Asks it to stop, again where the button has moved from under the mouse while the figures beside it changed."""
     for button in d.all(("push button",), "Stop the best so far is kept"):
@@ -310,11 +314,15 @@ def plan_for_8192_devices_and_its_runner_up(world, portal):
     model, _ = world.bring("t5_large")
     d = world.start("--model", model, "--cluster", "dgx-h100x1024")
     d.wait_chip("Verdict ")
+    d.wait_chip("Step ")
     d.tab("Planner")
+    seen = shown_steps(d)
     d.ask("ctrl+p")
-    d.fill(whole="whole", batch="1024", limit="600")
+    d.fill(whole="whole", batch="1024", limit="3600")
     d.find("push button", "Status ! running")
-    until("some seconds of the search", lambda: (seconds_left(d) or 600) < 596)
+    own = len(seen)
+    until("a plan and a faster one", lambda: len(seen.update(shown_steps(d)) or seen) >= own + 2, 900)
+    assert 0 < seconds_left(d) < 3600
     d.picture("6-searching")
     until("the end of the search", lambda: stopped(d))
     gap = d.find("push button", "Gap ").name

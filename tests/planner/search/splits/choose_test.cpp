@@ -109,6 +109,29 @@ TEST_CASE("no plan of a small graph is cheaper", "[splits]") {
   }
 }
 
+TEST_CASE("a limit ends the search for splits while the network is made, too", "[splits]") {
+  const Graph g = two_products(2, 64, 256);
+  const Cluster cluster = cluster_of("dgx-h100x1");
+  int asked = 0, most = 0;
+  splits::LayoutSpec spec{.axes = {{"tensor", 8}}};
+  spec.ended = [&] { return ++asked, false; };
+  REQUIRE(splits::Chooser::make(g, cluster, spec).ok());
+  REQUIRE(asked > 2);
+  std::swap(asked, most);
+  for (int allowed = 0; allowed < most; ++allowed) {
+    spec.ended = [&] { return ++asked > allowed; };
+    asked = 0;
+    Result<splits::Chooser> chooser = splits::Chooser::make(g, cluster, spec);
+    REQUIRE(chooser.ok());
+    CHECK(asked == allowed + 1);  // it is not asked again once it has said so
+    const Result<splits::GraphLayout> found = chooser->choose();
+    REQUIRE_FALSE(found.ok());
+    CHECK(found.diagnostics.front().what == "no choice of splits was found in time");
+    CHECK(chooser->none() == layouts::Outcome::unknown);
+    CHECK_FALSE(chooser->cost_of("trans * batch by tensor\n").ok());
+  }
+}
+
 // Splits of a head's dimension and of all outputs make gradients that are partial over the axis alike.
 TEST_CASE("what is chosen for operators whose heads are cut can be said", "[splits]") {
   Result<Model> m = import_model("sample_models/swin_tiny.pt2");
