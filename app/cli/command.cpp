@@ -54,6 +54,13 @@ std::optional<Workspace> open_workspace(const Options& o) {
   return std::move(*w.value);
 }
 
+std::vector<Diagnostic> wrong_session_cluster(const Options& o) {
+  if (o.session_cluster.empty()) return {};
+  const std::optional<Workspace> workspace = open_workspace(o);
+  const Result<Cluster> cluster = open_cluster(o.session_cluster, 1, workspace ? &*workspace : nullptr);
+  return cluster.ok() ? std::vector<Diagnostic>{} : cluster.diagnostics;
+}
+
 bool record(const Options& o, std::optional<Workspace>& workspace, const Recording& found) {
   std::vector<Diagnostic> problems;
   const Kept kept = keep(o.workspace, workspace ? &*workspace : nullptr, found, {}, problems);

@@ -62,6 +62,9 @@ Answer bad_input(std::string reason);  // diagnostics as text, of a worker
 // that can do without.
 std::optional<Workspace> open_workspace(const Options&);
 
+// What is wrong with the cluster that a session is to begin with: there is none of that name, or its file cannot be read.
+std::vector<Diagnostic> wrong_session_cluster(const Options&);
+
 // Whether it is in the workspace now; if not, standard error says what became of it (app/workbench/keep.h).
 bool record(const Options&, std::optional<Workspace>&, const Recording&);
 

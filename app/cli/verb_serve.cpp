@@ -92,6 +92,7 @@ Answer serve(const Options& o) {
   for (const std::string& root : o.roots)
     if (!fs::is_directory(root, ec))
       return bad_input({error("'" + root + "' is no folder", "", "--root takes the folders whose files may be opened")});
+  if (const std::vector<Diagnostic> wrong = wrong_session_cluster(o); !wrong.empty()) return bad_input(wrong);
   const std::string model = named(o.model), plan = named(o.plan);
   server::ServerSettings settings = settings_of(o);
   fs::current_path(settings.roots.front(), ec);  // names of files are as seen from there

@@ -12,6 +12,7 @@ Answer session(const Options& o) {
     if (const Result<std::string> readable = read_file(o.name); !readable.ok()) return bad_input(readable.diagnostics);
     file.open(o.name, std::ios::binary);
   }
+  if (const std::vector<Diagnostic> wrong = wrong_session_cluster(o); !wrong.empty()) return bad_input(wrong);
   session::Session s({.workspace = o.workspace,
                       .cluster = o.session_cluster,
                       .programs = o.program_folder,

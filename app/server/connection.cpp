@@ -286,16 +286,16 @@ std::optional<Answer> refused(Shared& s, const http::fields& fields, std::string
   for (const http::field once : {http::field::host, http::field::origin, http::field::authorization})
     if (fields.count(once) > 1) return failure(400, "the header " + std::string(http::to_string(once)) + " stands there twice");
   const auto now = std::chrono::steady_clock::now();
-  if (!s.rate.take(address, 1, now)) return failure(429, "this address asks for too much");
+  const auto too_much = [] { return failure(429, "this address asks for too much"); };
   if (const Result<Done> read = read_target(target, r); !read.ok())
-    return answer_of(400, refusal_json(read.diagnostics));
+    return s.rate.take(address, Caller::stranger, now) ? answer_of(400, refusal_json(read.diagnostics)) : too_much();
   const auto session = r.query.find("session");
   const bool spends = s.sessions.find(session == r.query.end() ? "" : session->second).session;
   const Admission v = s.access.judge(credentials_of(fields, r, spends), now);
+  const bool lets_in = v == Admission::allowed || v == Admission::enters;
+  if (!s.rate.take(address, lets_in ? Caller::known : Caller::stranger, now)) return too_much();
   enters = v == Admission::enters;
-  if (v == Admission::allowed || enters) return std::nullopt;
-  s.rate.take(address, Rate::of_a_mistake, now);
-  return not_let_in(v, r);
+  return lets_in ? std::nullopt : std::optional<Answer>(not_let_in(v, r));
 }
 
 // False: the connection has ended.

@@ -399,9 +399,12 @@ export class App {
       const [models, plans, clusters] = [ending(".pt2"), ending(".plan"), ending(".json")];
       if (models.length + plans.length + clusters.length === 0)
         throw new Refusal([{ severity: "error", said: "no file was dropped", what: "no file" }], "");
-      for (const model of models)
-        await api.invoke("open", models.length === 1 && plans[0] ? { model, plan: plans[0] } : { model });
-      if (models.length === 0) for (const plan of plans) await api.invoke("open", { plan });
+      // As in the window: models first, since a plan is for the model that comes with it; no file is left out.
+      if (models.length === 1 && plans.length === 1) await api.invoke("open", { model: models[0], plan: plans[0] });
+      else {
+        for (const model of models) await api.invoke("open", { model });
+        for (const plan of plans) await api.invoke("open", { plan });
+      }
       for (const name of clusters) await api.invoke("cluster", { name });
     });
   }

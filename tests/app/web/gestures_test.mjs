@@ -342,26 +342,23 @@ await test("a picture that the browser has lost is drawn again", [model], async 
   );
 });
 
-// Drops a file of that name on the page.
-function drop(me, name, text) {
-  return me.page.evaluate(
-    ([n, t]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([t], n));
-      document
-        .getElementById("app")
-        .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
-    },
-    [name, text],
-  );
+// Drops files on the page, with their names and texts.
+function drop(me, ...files) {
+  return me.page.evaluate((all) => {
+    const data = new DataTransfer();
+    for (const [name, text] of all) data.items.add(new File([text], name));
+    document
+      .getElementById("app")
+      .dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+  }, files);
 }
 
 await test("dropped with nothing open: a plan says what to drop first, a cluster waits for its model", [], async (person) => {
   const me = await person();
-  await drop(me, "alone.plan", "devices 1\n");
+  await drop(me, ["alone.plan", "devices 1\n"]);
   await me.page.locator(".message.bad").filter({ hasText: "open or drop the model (.pt2) first, or both together" }).waitFor();
   const [, cluster] = readFileSync("docs/cluster.md", "utf8").match(/```json\n([^]*?)```/);
-  await drop(me, "two.json", cluster);
+  await drop(me, ["two.json", cluster]);
   await me.page.locator(".message").filter({ hasText: "The next model is planned for the cluster" }).waitFor();
   await me.run(`open model=${model}`);
   await me.sees("cluster", "two.json");
@@ -373,8 +370,13 @@ await test("dropped with nothing open: a plan says what to drop first, a cluster
   await me.run("close");
   await me.run("close");
   await me.page.locator("#tab-centre-start[aria-selected='true']").waitFor();
-  await drop(me, "alone.plan", "devices 1\n");
+  await drop(me, ["alone.plan", "devices 1\n"]);
   await me.sees("plan", "alone");
+  // Several together: none is left out.
+  await drop(me, ["first.plan", "devices 1\n"], ["second.plan", "devices 1\n"]);
+  await me.sees("plan", "second");
+  const { rows } = await me.ask("api/panels/documents");
+  assert.deepEqual(rows.map((r) => r.plan).slice(-3), ["alone", "first", "second"]);
 });
 
 await end();
