@@ -22,6 +22,7 @@
 #include "app/session/session.h"
 #include "app/session/store.h"
 #include "app/session/stored_drafts.h"
+#include "app/session/typing.h"
 
 namespace planscope::session {
 
@@ -66,6 +67,7 @@ struct Core {
   std::function<void()> on_change;
   int documents = 0;                                         // opened so far
   std::uint64_t texts = 0;                                   // numbered so far
+  std::map<int, Typing> typing;                              // by document
   std::map<int, RowId> models;                               // by document, as `asked`
   StoredDrafts drafts;                                       // as they are in the workspace
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated

@@ -262,10 +262,11 @@ class Costs {
     Share sum;
     for (const OpId op : selected_.operators) sum += shares.operators[at(op)];
     for (const int p : selected_.parameters) sum += shares.parameters[at(p)];
-    const std::string origin(to_string(picture_.figure.origin));
+    // Times of operators may be measured; those of links follow from their latency and bandwidth, wherever these are from.
+    const std::string origin(to_string(picture_.figure.origin)), link(to_string(FigureSource::modelled));
     out_.cost.push_back({"compute in a step", sum.compute_us, origin});
-    if (sum.communication_us > 0) out_.cost.push_back({"communication in a step", sum.communication_us, origin});
-    if (sum.host_us > 0) out_.cost.push_back({"host copies in a step", sum.host_us, origin});
+    if (sum.communication_us > 0) out_.cost.push_back({"communication in a step", sum.communication_us, link});
+    if (sum.host_us > 0) out_.cost.push_back({"host copies in a step", sum.host_us, link});
   }
 
   void classes() {

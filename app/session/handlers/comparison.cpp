@@ -25,10 +25,18 @@ void take(Document& d, const std::shared_ptr<const Comparison>& answer) {
     if (e.run) d.measured = e.run;
 }
 
+// A version of the document by the name that a person has given it: its number.
+std::string numbered(const Document& d, std::string plan) {
+  if (!d.versions || plan.empty()) return plan;
+  const auto named = std::find_if(d.versions->begin(), d.versions->end(), [&](const Version& v) { return v.name == plan; });
+  return named == d.versions->end() ? plan : std::to_string(named->id);
+}
+
 Result<Done> compare(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  std::string base = i.get("base");
+  std::string base = numbered(d, i.get("base"));
   std::vector<std::string> others = split(i.get("plans"), '\n');
+  for (std::string& other : others) other = numbered(d, std::move(other));
   if (d.draft.text().empty() && base.empty() && others.size() > 1) base = take_first(others);
   if (d.draft.text().empty() && base.empty())
     return error("the plan is empty", "it is what the others are compared with", "base=PLAN, or two of them");

@@ -228,6 +228,7 @@ Result<Done> close(Core& c, const Invocation& i) {
   c.evaluator->forget(key_of_base(d.id));
   c.say(c.drafts.remove(c.writable(), d.id));
   c.asked.erase(d.id);
+  c.typing.erase(d.id);
   c.models.erase(d.id);
   c.state.documents.erase(c.state.documents.begin() + c.state.current);
   c.state.current = std::min(c.state.current, static_cast<int>(c.state.documents.size()) - 1);

@@ -11,9 +11,12 @@ Result<Done> replace_text(Core& c, const Invocation& i) { return write_draft(*c.
 // What others have written since the typist saw the text stays, and is a step of undo of its own.
 Result<Done> type(Core& c, const Invocation& i) {
   Document& d = *c.document();
-  const std::string now = d.draft.text(), from = i.has("from") ? plan_text(i.get("from")) : now;
-  if (i.get("step") == "new" || from != now) d.draft.pause();
-  d.draft.type(merged(from, plan_text(i.get("text")), now));
+  const std::string now = d.draft.text(), text = plan_text(i.get("text"));
+  const std::optional<std::string> from =
+      c.typing[d.id].base(i.has("from") ? plan_text(i.get("from")) : now, text, i.get("id"), i.get("after"));
+  if (!from) return Done{};
+  if (i.get("step") == "new" || *from != now) d.draft.pause();
+  d.draft.type(merged(*from, text, now));
   return Done{};
 }
 

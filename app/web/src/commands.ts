@@ -51,11 +51,14 @@ export function matches(event: KeyboardEvent, keys: string): boolean {
   });
 }
 
-// A text, and the one that it was typed into: what others have written since stays.
+// A text, and the one that it was typed into: what others have written since stays. It has a name, and says which text
+// was typed before it that may be under way still.
 export interface Typed {
   from: string;
   text: string;
   document: number;
+  id: string;
+  after?: string;
 }
 
 export type Say = (refusal: Refusal) => void;
@@ -140,9 +143,9 @@ export class Commands {
   // The revision that holds what was typed; 0: the session refuses it, and the refusal is shown. Throws Away where the
   // text has to be sent again.
   async type(typed: Typed, newStep: boolean): Promise<number> {
-    const { from, text, document } = typed;
+    const { document, ...values } = typed;
     try {
-      return (await api.invoke("type", newStep ? { from, text, step: "new" } : { from, text }, document)).revision;
+      return (await api.invoke("type", newStep ? { ...values, step: "new" } : values, document)).revision;
     } catch (e) {
       if (e instanceof Away) throw e;
       this.say(refusalOf(e, "type"));

@@ -7,6 +7,8 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
+export const PATIENCE = 600; // seconds: it ends what hangs; how long something takes decides nothing
+
 // `modules`: the folder of node's packages that the page is built with.
 export async function launch(modules, browser) {
   const { chromium } = await import(pathToFileURL(resolve(modules, "playwright-core/index.mjs")).href);
@@ -100,8 +102,8 @@ export async function until(page, path, wanted, seconds = PATIENCE) {
   throw new Error(`${path} has not become ${wanted}: ${JSON.stringify(answer)}`);
 }
 
-// A way to a server that can be cut, as a tunnel: `url` is the server's link through it.
-export async function tunnel(link) {
+// A way to a server that can be cut, as a tunnel: `url` is the server's link through it. What is sent comes `delay` ms later.
+export async function tunnel(link, delay = 0) {
   const to = Number(new URL(link).port);
   const open = new Set();
   let door = null;
@@ -109,7 +111,9 @@ export async function tunnel(link) {
     new Promise((listening) => {
       door = createServer((near) => {
         const far = connect(to, "127.0.0.1");
-        near.pipe(far).pipe(near);
+        if (delay === 0) near.pipe(far);
+        else near.on("data", (bytes) => setTimeout(() => far.write(bytes), delay));
+        far.pipe(near);
         for (const [one, other] of [
           [near, far],
           [far, near],

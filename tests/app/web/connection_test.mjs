@@ -40,6 +40,19 @@ await test("what is typed while the connection is away is sent once it is back",
   way.cut();
 });
 
+await test("what is typed last is there though the page is closed at once", [model], async (person, server) => {
+  const way = await tunnel(server.url, 1500); // what is sent comes late
+  const me = await person(way.url);
+  await me.write(plan);
+  await me.editor.click();
+  await me.page.keyboard.press("Control+End");
+  await me.page.keyboard.type("trans transformer.h[*] recompute");
+  await me.page.close();
+  const other = await person();
+  await other.until("api/panels/script", (p) => p.text === `${plan}trans transformer.h[*] recompute`);
+  way.cut();
+});
+
 await test("a change of which the answers are lost is asked for again", [model], async (person) => {
   const me = await person();
   await me.sees("model", "gpt2_tiny");

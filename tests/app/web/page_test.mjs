@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { ask, coloursOf, figure, launch, Person, serve, until, write } from "./browser.mjs";
+import { ask, coloursOf, figure, launch, PATIENCE, Person, serve, until, write } from "./browser.mjs";
 
 const [planscope, modules, browserPath, pictures] = process.argv.slice(2);
 const server = await serve(planscope, "sample_models/gpt2_tiny.pt2");

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { figure, launch, serve, until, viewOf, write } from "./browser.mjs";
+import { figure, launch, PATIENCE, serve, until, viewOf, write } from "./browser.mjs";
 
 const [planscope, modules, browserPath, pictures, only] = process.argv.slice(2);
 const browser = await launch(modules, browserPath);
@@ -327,7 +327,7 @@ await scenario(6, "a search for 8,192 devices is stopped, and its runner-up put 
   await me.run();
   await me.goTo("Planner");
   const plans = (p) => new Set(p.progress.map((found) => found.step_us)).size;
-  await until(me.page, "api/panels/planner", (p) => p.status === "running" && p.remaining_us < 3600e6 && plans(p) > 1, 900);
+  await until(me.page, "api/panels/planner", (p) => p.status === "running" && p.remaining_us < 3600e6 && plans(p) > 1);
   await me.picture("scenario-6-searching");
   await me.page.locator('[data-panel="planner"] [data-fact="cancel"]').click();
   const ended = (p) => p.status !== "running" && p.status !== "stopped";

@@ -203,6 +203,8 @@ export interface ScriptHost {
   away(why: unknown): void; // the server does not answer: it is asked again later
 }
 
+const page = Math.random().toString(36).slice(2); // in the names of its texts
+
 export class Script implements Body {
   readonly element = h("div", { class: "editor" });
   private readonly view: EditorView;
@@ -213,8 +215,9 @@ export class Script implements Body {
   private from = ""; // the text that the session is known to have had, with all that was sent
   private known = 0; // the revision that knows what was typed last
   private sending: Promise<void> | null = null;
-  private asked: string | null = null; // a text of which it is not known whether the session has got it
+  private asked: { text: string; id: string } | null = null; // of which it is not known whether the session has got it
   private waiting: string | null = null; // the newest text that was typed
+  private sent = 0; // texts, each with a name of its own
   private lastTyped = 0;
   private touchedAt = 0; // when somebody has typed here, or moved the cursor
 
@@ -256,6 +259,7 @@ export class Script implements Body {
         ],
       }),
     });
+    addEventListener("pagehide", () => this.leave());
   }
 
   focus(): void {
@@ -337,11 +341,12 @@ export class Script implements Body {
     try {
       while (this.waiting !== null) {
         // A text whose answer was lost is sent once more before a newer one: the newer one is typed into it.
-        const text = (this.asked ??= this.waiting);
+        const { text, id } = (this.asked ??= { text: this.waiting, id: this.newName() });
         const now = performance.now();
         const pause = now - this.lastTyped > 1000; // what comes after a pause is a step of undo of its own
         this.lastTyped = now;
-        const revision = await this.host.type({ from: this.from, text, document: this.document }, pause);
+        const { from, document } = this;
+        const revision = await this.host.type({ from, text, document, id }, pause);
         this.asked = null;
         this.known = Math.max(this.known, revision);
         if (revision > 0) this.from = text;
@@ -350,6 +355,18 @@ export class Script implements Body {
     } finally {
       this.sending = null;
     }
+  }
+
+  private newName(): string {
+    return `${page}.${++this.sent}`;
+  }
+
+  // The page goes while a text is under way: a newer one is sent at once, and takes the place of that one.
+  private leave(): void {
+    if (this.waiting === null || this.asked === null || this.waiting === this.asked.text) return;
+    const { from, document, waiting: text } = this;
+    const typed = { from, text, document, id: this.newName(), after: this.asked.id };
+    void this.host.type(typed, false).catch(() => 0); // nobody is there to be told
   }
 
   private async complete(c: CompletionContext): Promise<CompletionResult | null> {

@@ -321,7 +321,7 @@ def plan_for_8192_devices_and_its_runner_up(world, portal):
     d.fill(whole="whole", batch="1024", limit="3600")
     d.find("push button", "Status ! running")
     own = len(seen)
-    until("a plan and a faster one", lambda: len(seen.update(shown_steps(d)) or seen) >= own + 2, 900)
+    until("a plan and a faster one", lambda: len(seen.update(shown_steps(d)) or seen) >= own + 2)
     assert 0 < seconds_left(d) < 3600
     d.picture("6-searching")
     until("the end of the search", lambda: stopped(d))

@@ -2,7 +2,7 @@
 import subprocess
 import time
 
-PATIENCE = 300  # seconds; nothing is asserted about how long something takes
+PATIENCE = 600  # seconds; nothing is asserted about how long something takes
 
 
 def run(*command, **more):
