@@ -242,7 +242,7 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
   model_->set_panel(std::move(panel));
   disconnect(watch);
   const session::Panel* p = model_->panel();
-  const bool wrap = p && p->kind == session::PanelKind::table && p->rows.size() <= most_wrapped_rows;
+  const bool wrap = p && p->rows.size() <= most_wrapped_rows;
   view_->setRootIsDecorated(p && p->kind == session::PanelKind::tree);
   view_->setWordWrap(wrap);
   view_->setUniformRowHeights(!wrap);
