@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "planner/search/layout/network.h"
+#include "planner/search/layout/prices.h"
 #include "planner/search/splits/storage.h"
 #include "planner/search/splits/strategies.h"
 

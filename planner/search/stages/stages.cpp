@@ -310,16 +310,16 @@ class Search {
     return {c.tensor > 1, c.sequence, c.vocabulary, c.splits.empty(), c.keeps_all(), c.offload, c.zero};
   }
 
-  // Fills the spaces. Where that takes long, plans are made of what is there by then, now and then, so that there is something to
-  // go on with whenever the search has to end; one that ends by itself finds the same with and without them.
+  // Fills the spaces. A plan that anybody would begin with comes first, and where filling takes long, plans are made of what is
+  // there by then, now and then, so that there is something to go on with whenever the search has to end; one that ends by itself
+  // finds the same with and without them.
   void fill_spaces(const Deadline& deadline) {
     PointPlans early = plans_.ahead();
-    bool first = true;
-    for (double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);; slice *= 2, first = false) {
+    make_first_plain(early, deadline);
+    for (double slice = std::min(kFirstSlice, kFirstShare * settings_.seconds);; slice *= 2) {
       const Deadline some(std::min(slice, deadline.seconds_left()), deadline.stop(), settings_.clock);
       spaces_.fill(rules_, asked_.rows, some);
       if (spaces_.filled() || deadline.over()) break;
-      if (first) make_first_plain(early, deadline);
       make_early(early);
       if (!early.best.empty()) tell(early.best[0].step_us, spaces_.points());
     }
@@ -334,11 +334,25 @@ class Search {
   // The first of the plain plans that fits: the search begins with replicas where these do. False: none of them fits, or there is
   // no time to try them all.
   bool make_first_plain(PointPlans& plans, const Deadline& deadline) {
-    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty())) {
-      if (deadline.over()) break;
-      if (!broken_by(c).empty() || !plans.make_as_it_is(c)) continue;
-      tell(plans.best[0].step_us, spaces_.points());
-      return true;
+    std::vector<Configuration> put_off;
+    std::set<std::int64_t> refused;  // sizes of tensor-parallel groups: the others with them are hardly better off
+    const auto make = [&](const Configuration& c) {
+      if (!broken_by(c).empty()) return false;
+      const Made made = plans.make_as_it_is(c);
+      if (made == Made::refused) refused.insert(c.tensor);
+      if (made == Made::fits) tell(plans.best[0].step_us, spaces_.points());
+      return made == Made::fits;
+    };
+    for (Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty())) {
+      if (deadline.over()) return false;
+      if (refused.contains(c.tensor))
+        put_off.push_back(std::move(c));
+      else if (make(c))
+        return true;
+    }
+    for (const Configuration& c : put_off) {
+      if (deadline.over()) return false;
+      if (make(c)) return true;
     }
     return false;
   }
@@ -393,11 +407,6 @@ class Search {
              !broken_by(p.configuration).empty();
     });
     const bool whole = asked_.rows == rules_.all();
-    if (whole) {
-      PointPlans plain = plans_.ahead();
-      make_first_plain(plain, *asked_.deadline);
-      keep_early(std::move(plain.best));
-    }
     const auto better = [&](double step_us) {
       if (whole) tell(step_us, points);
     };

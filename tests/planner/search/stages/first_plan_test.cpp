@@ -26,6 +26,14 @@ void check_within(const Graph& graph, const Cluster& c, const Found& f, std::int
   if (f.best.empty()) CHECK(!f.reason.empty());
 }
 
+struct SlowClock : Clock {  // so much passes whenever somebody looks
+  explicit SlowClock(std::int64_t us) : a_look_us(us) {}
+  std::int64_t wall_us() const override { return steady_us(); }
+  std::int64_t steady_us() const override { return now_us += a_look_us; }
+  const std::int64_t a_look_us;
+  mutable std::atomic<std::int64_t> now_us = 0;
+};
+
 }  // namespace
 
 TEST_CASE("memory from nothing to plenty leaves a plan within it, or why there is none", "[slow]") {
@@ -61,6 +69,23 @@ TEST_CASE("a search that ends at once has a plan that anyone would begin with") 
     CHECK(f->ended_early);
     REQUIRE(f->outcome == Outcome::found);
     CHECK(predicted(graph, c, f->best[0].script).step_us() == Approx(f->best[0].step_us));
+  }
+}
+
+// Its batch is too small for replicas, and its heads for groups of all devices: no time goes into more plans with such groups.
+TEST_CASE("a search that ends soon after it began has a plan, however slow the machine is") {
+  const Graph graph = sample("evoformer_tiny");
+  const Cluster c = cluster("dgx-h100x1");
+  for (const std::int64_t a_look : {1'000, 20'000, 50'000}) {  // microseconds
+    const SlowClock clock(a_look);
+    for (const double seconds : {0.5, 1.2, 2.0}) {
+      Settings s{.seconds = seconds};
+      s.clock = &clock;
+      const Result<Found> f = search(graph, c, s);
+      INFO(a_look << " " << seconds);
+      REQUIRE(f.ok());
+      CHECK(f->outcome == Outcome::found);
+    }
   }
 }
 
