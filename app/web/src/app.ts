@@ -271,7 +271,8 @@ export class App {
   });
 
   private async show(): Promise<void> {
-    const seen = [...this.panels.values()].filter((p) => this.dockOf(p.tab)?.front?.id === p.tab);
+    // A text is kept up behind other tabs, too: who brings it to the front types into it at once.
+    const seen = [...this.panels.values()].filter((p) => p.script || this.dockOf(p.tab)?.front?.id === p.tab);
     const [commands, canvases, selection, notices, figures, ...panels] = await Promise.all([
       api.commands(),
       api.canvases(),

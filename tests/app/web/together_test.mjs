@@ -44,6 +44,18 @@ await test("two type into one plan at once, and both find all of it", [model], a
   await me.until("api/panels/script", (p) => p.text === `${mine}\n# on${plan}# last${theirs}!`);
 });
 
+await test("a text behind another tab is kept up", [model], async (person) => {
+  const [me, other] = [await person(), await person()];
+  await me.write(plan);
+  await me.page.locator("#tab-script-templates").click();
+  await other.write("devices 4 as data=4\n");
+  await shows(me, "devices 4 as data=4\n");
+  await me.page.locator("#tab-script-script").click();
+  await at(me, "Control+End");
+  await type(me, "# mine");
+  await me.until("api/panels/script", (p) => p.text === "devices 4 as data=4\n# mine");
+});
+
 await test("a cursor stays in its line, whatever others do to the lines around it", [model], async (person) => {
   const [me, other] = [await person(), await person()];
   await me.write(`${plan}# mine\n# last`);
