@@ -49,12 +49,12 @@ PointPlans PointPlans::ahead() const {
   return out;
 }
 
-Made PointPlans::make_as_it_is(const Configuration& c) {
+bool PointPlans::make_as_it_is(const Configuration& c) {
   bool fits = false;
   const Tried& t = best_order(limits_->limited(c), {c}, fits);
   if (t.candidate) ++simulated;
   if (t.candidate && t.excess > 0) least_bytes = std::min(least_bytes, spaces_.smallest() + t.excess);
-  return fits ? Made::fits : !t.candidate && !t.refusal.empty() ? Made::refused : Made::too_large;
+  return fits;
 }
 
 // The shortest of a plan and of the same with orders that were searched for. It may need too much memory where others do not:

@@ -30,8 +30,6 @@ struct Making {
       0;  // the part of a device's memory that its first cut leaves: predictions may need more than costs say
 };
 
-enum class Made { fits, too_large, refused };  // what became of a plan; too large: or a row is broken, or time was over
-
 class PointPlans {
  public:
   // What cuts of a point take under rows: by the costs that its bound is from, and by those of its plan.
@@ -50,7 +48,7 @@ class PointPlans {
   // Keeps the point's plan if there is one. A bound that becomes infinite: there is none.
   Missed make(Point&, Cuts&, const Making& = {});
   // Keeps this plan itself if it fits, whatever its layers take.
-  Made make_as_it_is(const Configuration&);
+  bool make_as_it_is(const Configuration&);
   // What the best cut takes that spares so much, by the costs; nothing: none does, or they are not known.
   std::optional<double> step_us(const Point&, double spare) const;
   // Whether some cut fits with a little to spare: then a plan does, even if the costs of its layers are a little wrong.

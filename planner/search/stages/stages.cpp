@@ -334,25 +334,11 @@ class Search {
   // The first of the plain plans that fits: the search begins with replicas where these do. False: none of them fits, or there is
   // no time to try them all.
   bool make_first_plain(PointPlans& plans, const Deadline& deadline) {
-    std::vector<Configuration> put_off;
-    std::set<std::int64_t> refused;  // sizes of tensor-parallel groups: the others with them are hardly better off
-    const auto make = [&](const Configuration& c) {
-      if (!broken_by(c).empty()) return false;
-      const Made made = plans.make_as_it_is(c);
-      if (made == Made::refused) refused.insert(c.tensor);
-      if (made == Made::fits) tell(plans.best[0].step_us, spaces_.points());
-      return made == Made::fits;
-    };
-    for (Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty())) {
-      if (deadline.over()) return false;
-      if (refused.contains(c.tensor))
-        put_off.push_back(std::move(c));
-      else if (make(c))
-        return true;
-    }
-    for (const Configuration& c : put_off) {
-      if (deadline.over()) return false;
-      if (make(c)) return true;
+    for (const Configuration& c : plain_plans(shape_, devices_, cluster_.devices_per_unit(0), !settings_.rows.empty())) {
+      if (deadline.over()) break;
+      if (!broken_by(c).empty() || !plans.make_as_it_is(c)) continue;
+      tell(plans.best[0].step_us, spaces_.points());
+      return true;
     }
     return false;
   }

@@ -72,7 +72,7 @@ TEST_CASE("a search that ends at once has a plan that anyone would begin with") 
   }
 }
 
-// Its batch is too small for replicas, and its heads for groups of all devices: no time goes into more plans with such groups.
+// Its batch is too small for replicas, and its heads for groups of all devices: several plans are refused before one fits.
 TEST_CASE("a search that ends soon after it began has a plan, however slow the machine is") {
   const Graph graph = sample("evoformer_tiny");
   const Cluster c = cluster("dgx-h100x1");
