@@ -33,6 +33,35 @@ Json refusals() {
           {"503", "too many connections"}};
 }
 
+// Of every refusal, as refusal_json() of app/server/wire.h writes it.
+Json refusal_schema() {
+  const Json text = {{"type", "string"}};
+  const Json offer = {{"type", "object"},
+                      {"required", {"title", "command"}},
+                      {"properties", {{"title", text}, {"command", text}}}};
+  const Json diagnostic = {{"type", "object"},
+                           {"required", {"severity", "said", "what", "offers"}},
+                           {"properties",
+                            {{"severity", {{"type", "string"}, {"enum", {"error", "warning", "note"}}}},
+                             {"said", {{"type", "string"}, {"description", "all of it in one line"}}},
+                             {"what", text},
+                             {"why", text},
+                             {"hint", {{"type", "string"}, {"description", "how it is mended"}}},
+                             {"file", text},
+                             {"line", {{"type", "integer"}}},
+                             {"subject", text},
+                             {"offers",
+                              {{"type", "array"},
+                               {"items", offer},
+                               {"description", "commands that do it after all, in another way"}}}}}};
+  return {{"type", "object"},
+          {"required", {"done", "diagnostics"}},
+          {"properties",
+           {{"done", {{"type", "boolean"}, {"const", false}}},
+            {"diagnostics", {{"type", "array"}, {"items", diagnostic}, {"minItems", 1}}}}}};
+}
+
+// With what every path may answer.
 Json answers(Json own) {
   const Json common = refusals();
   for (const auto& [status, about] : common.items()) {
@@ -40,6 +69,8 @@ Json answers(Json own) {
     const std::string before = own[status].value("description", "");
     own[status]["description"] = (before.empty() ? "" : before + "; or ") + about.get<std::string>();
   }
+  for (auto& [status, answer] : own.items())
+    if (status >= "400") answer["content"] = {{"application/json", {{"schema", {{"$ref", "#/components/schemas/refusal"}}}}}};
   return own;
 }
 
@@ -134,7 +165,7 @@ Json export_paths() {
   const Json file = {{"description", "the file, as an attachment"}, {"content", {{"*/*", Json::object()}}}};
   return {{"/api/exports/{name}",
            {{"get", operation("What the command `export` would write, without writing it",
-                              tagged({{"200", file}, {"409", json_answer("it is refused, with the reasons")}}),
+                              tagged({{"200", file}, {"409", text_of("it is refused, with the reasons")}}),
                               parameters)}}}};
 }
 
@@ -145,8 +176,8 @@ Json command_paths() {
   const Json offer = {{"type", "object"}, {"required", {"group", "title", "command", "beside", "reason", "asks"}}};
   const Json run = operation(
       "Runs one command", {{"200", json_answer("it is done", {{"type", "object"}, {"required", {"done", "revision"}}})},
-                           {"400", json_answer("it cannot be read")},
-                           {"409", json_answer("it is refused, with the reasons")},
+                           {"400", text_of("it cannot be read")},
+                           {"409", text_of("it is refused, with the reasons")},
                            {"415", text_of("the body is not application/json")}});
   return {{"/api/commands",
            {{"get", operation("The commands, with what can be run now and why not",
@@ -208,11 +239,11 @@ Json other_paths() {
         {"post", operation("Begins a session with documents, a selection and jobs of its own on the same workspace; the "
                            "parameter `session` of every path names it",
                            {{"200", json_answer("its name", {{"type", "object"}, {"required", {"session"}}})},
-                            {"409", json_answer("there are too many")}})}}},
+                            {"409", text_of("there are too many")}})}}},
       {"/api/sessions/{name}",
        {{"delete", operation("Ends a session and its jobs; its edits that are not kept stay in the workspace as drafts",
                              {{"200", json_answer("it has ended")},
-                              {"409", json_answer("there is none of that name, or it is the first")}},
+                              {"409", text_of("there is none of that name, or it is the first")}},
                              session)}}},
       {"/api/refresh",
        {{"post", operation("Looks at what other programs have done to the workspace",
@@ -236,6 +267,8 @@ Json other_paths() {
 }  // namespace
 
 Json open_api(const std::string& version) {
+  Json schemas = panel_schemas();
+  schemas["refusal"] = refusal_schema();
   Json out = {{"openapi", "3.1.0"},
               {"info",
                {{"title", "planscope"},
@@ -243,7 +276,7 @@ Json open_api(const std::string& version) {
                 {"description", "Sessions of planscope: commands, panels, canvases, events."}}},
               {"security", Json::array({{{"token", Json::array()}}, {{"cookie", Json::array()}}})},
               {"components",
-               {{"schemas", panel_schemas()},
+               {{"schemas", std::move(schemas)},
                 {"securitySchemes",
                  {{"token",
                    {{"type", "apiKey"},

@@ -120,9 +120,7 @@ Result<session::Invocation> invocation_of(const Json& j) {
 Answer answer_of(unsigned status, const Json& json) { return {status, json_body(json), {}}; }
 
 Answer failure(unsigned status, const std::string& what, const std::string& hint) {
-  Json out = {{"error", what}};
-  if (!hint.empty()) out["hint"] = hint;
-  return answer_of(status, out);
+  return answer_of(status, refusal_json({error(what, "", hint)}));
 }
 
 Result<Done> read_target(std::string_view target, Request& r) {

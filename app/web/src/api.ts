@@ -37,13 +37,12 @@ function at(path: string): string {
 
 const asked = new Map<string, Fresh<unknown>>();
 
-function failed(
-  status: number,
-  body: { error?: string; hint?: string; diagnostics?: Diagnostic[] },
-  line = "",
-): Refusal {
-  if (body.diagnostics) return new Refusal(body.diagnostics, line);
-  const said = (body.error ?? `the server answers ${status}`) + (body.hint ? `; ${body.hint}` : "");
+// `body`: of every answer that is a refusal, as GET /api describes it; of a proxy's answer, nothing that is known.
+function failed(status: number, body: { diagnostics?: Diagnostic[] }, line = ""): Refusal {
+  return body.diagnostics ? new Refusal(body.diagnostics, line) : notSent(`the server answers ${status}`, line);
+}
+
+function notSent(said: string, line = ""): Refusal {
   return new Refusal([{ severity: "error", said, what: said }], line);
 }
 
@@ -173,7 +172,7 @@ export const api = {
         request.status === 200
           ? resolve(request.response.path as string)
           : reject(failed(request.status, request.response ?? {}));
-      request.onerror = () => reject(failed(0, { error: "the file could not be sent" }));
+      request.onerror = () => reject(notSent("the file could not be sent"));
       request.send(file);
     });
   },

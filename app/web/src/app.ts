@@ -6,7 +6,7 @@ import { CanvasView } from "./canvas_view";
 import { Commands, type Typed } from "./commands";
 import { ContextMenu } from "./context_menu";
 import { Dock, dockOf, Splitter } from "./docks";
-import { debounced, h } from "./dom";
+import { debounced, focused, h } from "./dom";
 import { Menus } from "./menus";
 import { Messages } from "./messages";
 import { ownCommands } from "./own_commands";
@@ -319,9 +319,13 @@ export class App {
   private documentChanged(document: number, canvases: CanvasInfo[]): void {
     const centre = this.docks.get("centre");
     if (!this.started || !centre) return;
+    // What is hidden loses the focus; a dialog that was left a moment ago may have given it back there.
+    const had = centre.hasFocus || focused() === window.document.body;
+    const { front } = centre;
     if (document === 0) centre.bring(StartPage.tab, false);
     else if (centre.front?.id === StartPage.tab)
       centre.bring(this.canvases.get(canvases[0]?.id ?? "")?.tab ?? StartPage.tab, false);
+    if (had && centre.front !== front) centre.focus();
   }
 
   private showFigures(p: Panel): void {

@@ -82,56 +82,6 @@ std::string upper(std::string text) {
   return text;
 }
 
-}  // namespace
-
-TEST_CASE("every path and every status that is answered is described, and none else", "[server]") {
-  Fixture f({.body_bytes = 4096});
-  REQUIRE(f.client.run("open model=" + kModel).status == 200);
-  const Json doc = f.client.get("/api").json();
-  std::set<std::string> seen;
-  const auto ask = [&](const Asked& a) {
-    INFO(a.method << " " << a.target << " " << a.status);
-    const Reply r = f.client.send(upper(a.method), a.target, a.body, a.headers);
-    CHECK(r.status == a.status);
-    REQUIRE(doc["paths"].contains(a.path));
-    REQUIRE(doc["paths"][a.path].contains(a.method));
-    CHECK(doc["paths"][a.path][a.method]["responses"].contains(std::to_string(r.status)));
-    seen.insert(a.method + " " + a.path + " " + std::to_string(r.status));
-    // What has a tag is answered by it.
-    if (a.method != "get" || r.status != 200) return;
-    std::string tag = r.header("etag");
-    Reply again = f.client.get(a.target, {{"If-None-Match", tag}});
-    for (int k = 0; k < 100 && again.status == 200; ++k) {  // the plan is still being evaluated: it has changed meanwhile
-      tag = again.header("etag");
-      again = f.client.get(a.target, {{"If-None-Match", tag}});
-    }
-    CHECK(again.status == 304);
-    CHECK(doc["paths"][a.path][a.method]["responses"].contains("304"));
-    seen.insert(a.method + " " + a.path + " 304");
-  };
-  for (const Asked& a : of_this_path_alone()) ask(a);
-  for (const Asked& a : of_any_path()) ask(a);
-  CHECK(f.client.event().find("200 OK") != std::string::npos);
-  seen.insert("get /api/events 200");
-  seen.insert({"put /api/files/{name} 409", "post /api/sessions 409"});  // other cases provoke these
-  for (const auto& [path, operations] : doc["paths"].items()) {
-    INFO(path);
-    REQUIRE(operations.contains("parameters"));
-    CHECK(operations["parameters"][0]["name"] == "session");
-    for (const auto& [method, operation] : operations.items()) {
-      if (method == "parameters") continue;
-      for (const auto& [status, answer] : operation["responses"].items()) {
-        INFO(method << " " << status);
-        CHECK_FALSE(answer["description"].get<std::string>().empty());
-        CHECK((kCommon.contains(status) || seen.contains(method + " " + path + " " + status)));
-      }
-      for (const std::string& status : kCommon) CHECK(operation["responses"].contains(status));
-    }
-  }
-}
-
-namespace {
-
 // Checks a value against a schema of the document; what a schema does not name there may not be.
 void check_against(const Json& doc, const Json& schema, const Json& value, const std::string& where) {
   if (schema.contains("$ref")) {
@@ -161,6 +111,59 @@ void check_against(const Json& doc, const Json& schema, const Json& value, const
 }
 
 }  // namespace
+
+TEST_CASE("every path, every status and every refusal that is answered is described, and none else", "[server]") {
+  Fixture f({.body_bytes = 4096});
+  REQUIRE(f.client.run("open model=" + kModel).status == 200);
+  const Json doc = f.client.get("/api").json();
+  std::set<std::string> seen;
+  const auto ask = [&](const Asked& a) {
+    INFO(a.method << " " << a.target << " " << a.status);
+    const Reply r = f.client.send(upper(a.method), a.target, a.body, a.headers);
+    CHECK(r.status == a.status);
+    REQUIRE(doc["paths"].contains(a.path));
+    REQUIRE(doc["paths"][a.path].contains(a.method));
+    const Json& responses = doc["paths"][a.path][a.method]["responses"];
+    REQUIRE(responses.contains(std::to_string(r.status)));
+    if (r.status >= 400) {
+      const Json& schema = responses[std::to_string(r.status)]["content"]["application/json"]["schema"];
+      CHECK(schema["$ref"] == "#/components/schemas/refusal");
+      check_against(doc, schema, r.json(), "refusal");
+      CHECK_FALSE(r.json()["diagnostics"].empty());
+    }
+    seen.insert(a.method + " " + a.path + " " + std::to_string(r.status));
+    // What has a tag is answered by it.
+    if (a.method != "get" || r.status != 200) return;
+    std::string tag = r.header("etag");
+    Reply again = f.client.get(a.target, {{"If-None-Match", tag}});
+    for (int k = 0; k < 100 && again.status == 200; ++k) {  // the plan is still being evaluated: it has changed meanwhile
+      tag = again.header("etag");
+      again = f.client.get(a.target, {{"If-None-Match", tag}});
+    }
+    CHECK(again.status == 304);
+    CHECK(responses.contains("304"));
+    seen.insert(a.method + " " + a.path + " 304");
+  };
+  for (const Asked& a : of_this_path_alone()) ask(a);
+  for (const Asked& a : of_any_path()) ask(a);
+  CHECK(f.client.event().find("200 OK") != std::string::npos);
+  seen.insert("get /api/events 200");
+  seen.insert({"put /api/files/{name} 409", "post /api/sessions 409"});  // other cases provoke these
+  for (const auto& [path, operations] : doc["paths"].items()) {
+    INFO(path);
+    REQUIRE(operations.contains("parameters"));
+    CHECK(operations["parameters"][0]["name"] == "session");
+    for (const auto& [method, operation] : operations.items()) {
+      if (method == "parameters") continue;
+      for (const auto& [status, answer] : operation["responses"].items()) {
+        INFO(method << " " << status);
+        CHECK_FALSE(answer["description"].get<std::string>().empty());
+        CHECK((kCommon.contains(status) || seen.contains(method + " " + path + " " + status)));
+      }
+      for (const std::string& status : kCommon) CHECK(operation["responses"].contains(status));
+    }
+  }
+}
 
 TEST_CASE("every panel is as its kind is described", "[server]") {
   Fixture f;

@@ -350,6 +350,20 @@ function drop(me, ...files) {
   }, files);
 }
 
+await test("who opens a model by the keyboard goes on by the keyboard", [], async (person) => {
+  const me = await person();
+  await me.page.locator(".start > div:not([hidden])").first().waitFor();
+  await me.page.keyboard.press("Control+o");
+  await me.page.locator(".arguments input").first().waitFor();
+  await me.page.keyboard.type(model);
+  await me.page.keyboard.press("Enter");
+  await me.sees("model", "gpt2_tiny");
+  await me.page.waitForFunction(() => document.querySelector(".dock.centre").contains(document.activeElement));
+  await me.page.keyboard.press("Shift+F9");
+  await me.until("api/selection", (s) => s.document === 0);
+  await me.page.waitForFunction(() => document.querySelector(".start").contains(document.activeElement));
+});
+
 await test("dropped with nothing open: a plan says what to drop first, a cluster waits for its model", [], async (person) => {
   const me = await person();
   await drop(me, ["alone.plan", "devices 1\n"]);
