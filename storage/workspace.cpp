@@ -130,6 +130,14 @@ Result<RowId> Workspace::put_profile(const ProfileRow& p) {
              {p.device, p.signature, p.json, clock_->wall_us()});
 }
 
+Result<std::string> Workspace::measurements() const {
+  const Result<std::vector<std::string>> all = db_.select<std::string>(
+      "SELECT count(*) || '-' || max(id) || '-' || max(created_us) FROM profiles HAVING count(*) > 0", {},
+      [](const Row& r) { return r.text(0); });
+  if (!all.ok()) return all.diagnostics;
+  return all->empty() ? std::string() : all->front();
+}
+
 Result<std::vector<ProfiledDevice>> Workspace::profiled_devices() const {
   return db_.select<ProfiledDevice>("SELECT min(id), device, count(*) FROM profiles GROUP BY device ORDER BY device",
                                     {}, [](const Row& r) {

@@ -96,6 +96,7 @@ class Workspace {
   Result<std::vector<ProfileRow>> profiles(const std::string& device) const;
 
   Result<std::vector<ProfiledDevice>> profiled_devices() const;
+  Result<std::string> measurements() const;  // a short name of all profiles as they are now; empty: there are none
 
   // Names and notes. A label without a name and a note is removed. To rename a model, a plan or a cluster changes its own name; of a
   // plan, that of all its versions. Errors: the row is not there; another plan of the model, or another cluster, has the name.

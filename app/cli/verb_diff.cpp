@@ -14,6 +14,7 @@ namespace {
 struct Entry {
   std::string name;
   Settled settled;
+  Cluster cluster;
 };
 
 Json summary_json(const Entry& e) {
@@ -48,23 +49,23 @@ Answer diff(const Options& o) {
     if (!p.value || p.has_errors()) return bad_input(p.diagnostics);
     plans.push_back(std::move(*p.value));
   }
-  const auto largest = std::max_element(plans.begin(), plans.end(), [](const plan::Plan& a, const plan::Plan& b) {
-    return declared_devices(a) < declared_devices(b);
-  });
-  const Result<Cluster> cluster = open_cluster(o.cluster, *largest, w);
-  if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
-  std::vector<Diagnostic> stored;
-  const CostModel costs = stored_costs(w, *cluster, stored);
-  report(stored);
   std::vector<Entry> entries;
+  std::vector<std::string> on;
   for (std::size_t k = 0; k < plans.size(); ++k) {
+    // With as many devices as the plan wants, as it is predicted by itself.
+    Result<Cluster> cluster = open_cluster(o.cluster, plans[k], w);
+    if (!cluster.value || cluster.has_errors()) return bad_input(cluster.diagnostics);
+    std::vector<Diagnostic> stored;
+    const CostModel costs = stored_costs(w, *cluster, stored);
+    report(stored);
     MaterializeCache cache;
     Result<Settled> s =
         settle(m->graph, plans[k], *cluster, cache, {.time_limit_s = o.time_limit, .costs = costs}, interrupted);
     if (!s.value || s.has_errors()) return bad_input(s.diagnostics);
     report(s.diagnostics);
     if (!s->judged) return unsettled(*s);
-    entries.push_back({name_of(o.plans[k]), std::move(*s.value)});
+    if (std::find(on.begin(), on.end(), cluster->name) == on.end()) on.push_back(cluster->name);
+    entries.push_back({name_of(o.plans[k]), std::move(*s.value), std::move(*cluster.value)});
   }
   Answer a;
   a.json = {{"plans", Json::array()}, {"changes", Json::array()}, {"unattributed", Json::array()}};
@@ -73,11 +74,11 @@ Answer diff(const Options& o) {
     a.json["plans"].push_back(summary_json(e));
     rows.push_back(summary_row(e));
   }
-  a.text = "on " + cluster->name + " (modelled)\n" + table(rows);
+  a.text = "on " + join(on, " and ") + "\n" + table(rows);
   for (std::size_t k = 1; k < entries.size(); ++k) {
     const Entry &base = entries[0], &other = entries[k];
-    const PlanDifference d = difference(m->graph, *cluster, {base.settled.plan, *base.settled.judged},
-                                        {other.settled.plan, *other.settled.judged});
+    const PlanDifference d = difference(m->graph, {base.settled.plan, *base.settled.judged, base.cluster},
+                                        {other.settled.plan, *other.settled.judged, other.cluster});
     for (const PlanChange& c : d.changes) a.json["changes"].push_back(change_json(other.name, c));
     a.json["unattributed"].push_back(rest_json(other.name, d));
     a.text += difference_text(base.name, other.name, d);

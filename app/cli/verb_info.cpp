@@ -13,8 +13,8 @@ std::string loss_text(const ModelSummary& s) {
   std::vector<std::string> others;
   for (const std::string& name : s.scalar_outputs)
     if (name != s.loss) others.push_back(name);
-  return s.loss + "; " + join(others, ", ") + (others.size() == 1 ? " gives" : " give") +
-         " no gradient ('model loss=" + others[0] + "' in a plan chooses)";
+  return s.loss + "; " + join(others, ", ") + (others.size() == 1 ? " is" : " are") +
+         " not trained on ('model loss=" + others[0] + "' in a plan chooses)";
 }
 
 std::string text_of(const ModelSummary& s, double seconds) {

@@ -51,7 +51,7 @@ Result<Script> script(const Options& o, const Workspace* workspace) {
   return out;
 }
 
-bool knows_memory(const Completion& c) { return !c.result || memory_is_known(*c.result->graph); }
+std::string memory_word_of(const Completion& c) { return c.result ? memory_word(*c.result->graph) : ""; }
 
 Json answer_json(const Completion& c) {
   Json peaks = Json::array();
@@ -71,13 +71,13 @@ Json answer_json(const Completion& c) {
           {"gap", bounded ? Json((c.simulation->step_us() - *c.lower_bound_us) / c.simulation->step_us()) : Json()},
           {"order", order},
           {"peak_bytes", peaks},
-          {"peak_is_at_least", !knows_memory(c)},
+          {"peak_is_at_least", memory_word_of(c) == "at least "},
           {"conflicts", conflicts_json(c.conflicts)},
           {"all_conflicts", c.status == CompletionStatus::impossible ? Json(c.all_conflicts) : Json()},
           {"conflicts_need_memory", scarce_memory_json(c.conflicts)}};
 }
 
-std::string answer_text(const Completion& c, const std::optional<StepFigure>& figure, bool times) {
+std::string answer_text(const Graph& graph, const Completion& c, const std::optional<StepFigure>& figure, bool times) {
   std::string out;
   if (c.simulation) out += plan::print(c.plan) + "\n";
   out += std::string("# ") + std::string(to_string(c.status));
@@ -86,7 +86,7 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
     std::int64_t peak = 0;
     for (const ClassTimeline& t : c.simulation->classes) peak = std::max(peak, t.peak.bytes());
     out += ": step " + time_text(c.simulation->step_us()) + ", peak memory " +
-           (knows_memory(c) ? "" : "at least ") + bytes_text(static_cast<double>(peak)) +
+           memory_word_of(c) + bytes_text(static_cast<double>(peak)) +
            (figure ? " (" + to_string(*figure) + ")" : "");
     if (c.lower_bound_us) out += ", no less than " + time_text(*c.lower_bound_us) + " in this space";
   }
@@ -96,7 +96,7 @@ std::string answer_text(const Completion& c, const std::optional<StepFigure>& fi
            (c.order->optimal ? ", the least that repeats"
                              : ", no less than " + time_text(c.order->lower_bound_us) + " if it repeats") +
            " (" + c.order->bound_by + ")\n";
-  out += conflicts_text(c.conflicts, c.status == CompletionStatus::impossible, c.all_conflicts);
+  out += conflicts_text(c.conflicts, c.status == CompletionStatus::impossible, c.all_conflicts, has_sizes_of_data(graph));
   if (times && c.result)
     for (const PassTime& t : c.result->times) out += "# " + t.pass + " " + time_text(t.seconds * 1e6) + "\n";
   return out;
@@ -311,7 +311,7 @@ Answer plan(const Options& o) {
     a.json.update(Json::parse(to_json(*figure)));
   }
   report(stored);
-  a.text = answer_text(*c, figure, o.times);
+  a.text = answer_text(m->graph, *c, figure, o.times);
   if (within_us && least->lower_bound_bytes)
     a.text += "# memory: no less than " + bytes_text(static_cast<double>(*least->lower_bound_bytes)) + " within " +
               time_text(*within_us) + ", in this space\n";

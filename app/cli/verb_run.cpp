@@ -52,7 +52,7 @@ std::string text_of(const Training& t) {
   if (t.predicted_us) out += "  predicted  " + time_text(*t.predicted_us) + ", " + to_string(t.figure) + "\n";
   for (std::size_t rank = 0; rank < r.peak.size(); ++rank)
     out += "  rank " + std::to_string(rank) + "  peak memory " + bytes_text(static_cast<double>(r.peak[rank].count)) +
-           (rank < t.predicted_peak.size() ? (t.predicted_is_at_least ? ", predicted at least " : ", predicted ") +
+           (rank < t.predicted_peak.size() ? ", predicted " + t.predicted_word +
                                                  bytes_text(static_cast<double>(t.predicted_peak[rank].count))
                                            : "") +
            "\n";

@@ -43,7 +43,7 @@ std::string text_of(const Materials& m, const Simulation& s, const StepFigure& f
   char head[300];
   std::snprintf(head, sizeof head, "step %s on %s, bubble %.1f %% (%s)\n\n", time_text(s.step_us()).c_str(),
                 m.cluster.name.c_str(), 100 * s.bubble(), to_string(figure).c_str());
-  const bool known = memory_is_known(*m.result.graph);
+  const std::string word = memory_word(*m.result.graph);
   std::vector<std::vector<std::string>> rows = {{"devices", "count", "compute", "communication", "idle", "peak memory",
                                                  "weights", "optimizer", "gradients", "activations",
                                                  "messages, gathered"}};
@@ -52,7 +52,7 @@ std::string text_of(const Materials& m, const Simulation& s, const StepFigure& f
     const auto kind = [&](MemoryKind k) { return bytes_text(static_cast<double>(t.peak[k])); };
     rows.push_back({m.result.program.classes[c].name, std::to_string(t.devices), time_text(us(t.compute)),
                     time_text(us(t.collective + t.transfer)), time_text(us(t.idle.sum())),
-                    (known ? "" : "at least ") + bytes_text(static_cast<double>(t.peak.bytes())), kind(MemoryKind::weights),
+                    word + bytes_text(static_cast<double>(t.peak.bytes())), kind(MemoryKind::weights),
                     kind(MemoryKind::optimizer), kind(MemoryKind::gradients), kind(MemoryKind::activations),
                     kind(MemoryKind::communication)});
   }
@@ -87,7 +87,7 @@ Answer simulate(const Options& o) {
     classes.push_back({{"devices", m->result.program.classes[c].name},
                        {"device_count", t.devices},
                        {"peak_bytes", t.peak.bytes()},
-                       {"peak_is_at_least", !memory_is_known(*m->result.graph)},
+                       {"peak_is_at_least", memory_word(*m->result.graph) == "at least "},
                        {"memory_bytes", t.capacity.count},
                        {"compute_us", us(t.compute)},
                        {"communication_us", us(t.collective + t.transfer)},

@@ -78,7 +78,7 @@ class Insertion {
     const int last = static_cast<int>(lines.size()) + 1;
     const std::optional<int> old = last_of_kind(text, *parsed);
     if (old && replaces(text, *old, *parsed)) {  // beside the old one it would be an error, or decide nothing
-      lines[static_cast<std::size_t>(*old) - 1] = statement;
+      lines[static_cast<std::size_t>(*old) - 1] = in_place_of(lines[static_cast<std::size_t>(*old) - 1], *parsed, statement);
       const std::string replaced = text_of(lines);
       const Result<Bound> instead = bind(replaced, *old);
       if (!instead.ok()) return refused(instead.diagnostics, statement);
@@ -92,7 +92,7 @@ class Insertion {
     if (!wanted.any() && decides(*parsed)) return refused(with->notes, statement);
     if (!old || with->effects.of_line(*old).any()) return WithStatement{added, last};
     lines.pop_back();
-    lines[static_cast<std::size_t>(*old) - 1] = statement;
+    lines[static_cast<std::size_t>(*old) - 1] = in_place_of(lines[static_cast<std::size_t>(*old) - 1], *parsed, statement);
     const std::string replaced = text_of(lines);
     const Result<Bound> instead = bind(replaced, *old);
     const bool same = instead.ok() && instead->effects.of_line(*old) == wanted;
@@ -104,6 +104,13 @@ class Insertion {
     PlanEffects effects;
     std::vector<Diagnostic> notes;  // of the line that are no errors
   };
+
+  // With the indent and the comment of the line whose place it takes.
+  static std::string in_place_of(const std::string& line, const plan::Statement& by, const std::string& statement) {
+    const Result<plan::Statement> before = plan::parse_statement(line);
+    const std::string comment = before.ok() && by.comment.empty() ? before->comment : "";
+    return line.substr(0, std::min(line.find_first_not_of(" \t"), line.size())) + statement + (comment.empty() ? "" : "  " + comment);
+  }
 
   static bool replaces(const std::string& text, int line, const plan::Statement& by) {
     const Result<plan::Plan> p = plan::parse_plan(text, "");

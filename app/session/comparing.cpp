@@ -54,6 +54,7 @@ class Comparing {
     now_.job = report.id();
     now_.asked = request.text;
     now_.base = request.base;
+    now_.cluster = request.cluster;
     now_.arguments = request.others;
   }
 
@@ -86,6 +87,8 @@ class Comparing {
     std::string where;
     std::optional<plan::Plan> plan = {};  // of plans
     std::string another = {};             // of one that was kept for another model: which
+    std::shared_ptr<const Cluster> cluster = {};  // of plans: as many devices as it wants of the one that is asked for
+    CostModel costs = {};
   };
 
   Jobs::End work() {
@@ -114,14 +117,13 @@ class Comparing {
       a.plan = std::move(*p.value);
       if (script == request_.scripts.end()) a.another = another_model(a.where, w);
     }
-    const plan::Plan* largest = nullptr;
-    for (const Asked& a : asked)
-      if (a.plan && (!largest || declared_devices(*a.plan) > declared_devices(*largest))) largest = &*a.plan;
-    if (largest) {
-      const Result<Cluster> cluster = open_cluster(request_.cluster, *largest, w);
+    if (w) now_.measurements = measurements_of(*w, now_.diagnostics);
+    for (Asked& a : asked) {
+      if (!a.plan) continue;
+      const Result<Cluster> cluster = open_cluster(request_.cluster, *a.plan, w);
       if (!cluster.value || cluster.has_errors()) return refused(cluster.diagnostics);
-      cluster_ = std::make_shared<const Cluster>(*cluster.value);
-      costs_ = stored_costs(w, *cluster_, now_.diagnostics);
+      a.cluster = std::make_shared<const Cluster>(*cluster.value);
+      a.costs = stored_costs(w, *a.cluster, now_.diagnostics);
     }
     report_.progress(0, static_cast<double>(asked.size()), "");
     // Plans are evaluated at the same time: none needs another one.
@@ -130,7 +132,7 @@ class Comparing {
       if (asked[k].plan)
         judged[k] = std::async(std::launch::async, [this, &a = asked[k], all = asked.size(), stop = StopScope::asked()] {
           const StopScope scope(stop);
-          Result<Judged> one = judge(name_of(a.where), *a.plan);
+          Result<Judged> one = judge(a);
           count_one(a.where, all);
           return one;
         });
@@ -230,20 +232,22 @@ class Comparing {
   };
 
   // On any thread.
-  Result<Judged> judge(const std::string& name, const plan::Plan& p) const {
+  Result<Judged> judge(const Asked& a) const {
+    const std::string name = name_of(a.where);
+    const plan::Plan& p = *a.plan;
     MaterializeCache cache;
     Result<Settled> s =
-        settle(request_.model->graph, p, *cluster_, cache, {.time_limit_s = 60, .costs = costs_}, report_.stop());
+        settle(request_.model->graph, p, *a.cluster, cache, {.time_limit_s = 60, .costs = a.costs}, report_.stop());
     if (!s.value || s.has_errors()) return s.diagnostics;
     if (!s->judged) return error("the plan '" + name + "' cannot be completed", s->reason);
     Evaluation& judged = *s->judged;
     judged.options.gaps = true;  // to be drawn
-    Result<Simulation> with_gaps = simulate(*judged.made.graph, judged.made.program, *cluster_, judged.options);
+    Result<Simulation> with_gaps = simulate(*judged.made.graph, judged.made.program, *a.cluster, judged.options);
     if (with_gaps.value) judged.simulation = std::move(*with_gaps.value);
     const bool open = plan::print(s->plan) != plan::print(p);
     ComparedEntry e{.name = name + (open ? " (completed)" : ""), .text = plan::print(p)};
     e.evaluation = std::make_shared<const Evaluation>(std::move(judged));
-    e.cluster = cluster_;
+    e.cluster = a.cluster;
     e.figures_by_operator = make_once([of = e.evaluation, on = e.cluster] { return plan_figures(*of, *on); });
     e.step_us = e.evaluation->simulation.step_us();
     e.peak_bytes = peak_bytes(e.evaluation->simulation);
@@ -257,8 +261,8 @@ class Comparing {
     if (!judged.value) return judged.diagnostics;
     ComparedEntry& e = judged->entry;
     if (first_)
-      e.difference = difference(request_.model->graph, *cluster_, {first_->plan, *first_->entry.evaluation},
-                                {judged->plan, *e.evaluation});
+      e.difference = difference(request_.model->graph, {first_->plan, *first_->entry.evaluation, *first_->entry.cluster},
+                                {judged->plan, *e.evaluation, *e.cluster});
     else
       first_ = *judged.value;
     return std::move(e);
@@ -269,8 +273,6 @@ class Comparing {
   const CompareRequest& request_;
   const Answer& answer_;
   const Jobs::Report& report_;
-  std::shared_ptr<const Cluster> cluster_;
-  CostModel costs_;
   std::mutex counting_;  // of the next
   std::size_t done_ = 0;
   std::optional<Judged> first_;  // of the plans
@@ -307,6 +309,12 @@ viz::TimelineModel compared_timelines(const Comparison& c, const std::string& al
   return viz::beside(all, align == "share"  ? viz::Alignment::share
                           : align == "task" ? viz::Alignment::task
                                             : viz::Alignment::time);
+}
+
+std::string comparison_title(const Comparison& c, const std::string& model) {
+  std::vector<std::string> names;
+  for (const ComparedEntry& e : c.entries) names.push_back(e.name);
+  return model + ": " + join(names, ", ") + " on " + c.cluster;
 }
 
 std::string lane_of(const ComparedEntry& e, const std::string& lane) { return viz::lane_beside(e.name, lane); }

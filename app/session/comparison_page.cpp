@@ -1,6 +1,7 @@
 #include "app/session/comparison_page.h"
 
 #include "app/session/canvases/canvases.h"
+#include "app/session/comparing.h"
 #include "app/session/html.h"
 #include "app/session/panels/panels.h"
 #include "engine/base/text.h"
@@ -10,12 +11,6 @@
 namespace planscope::session {
 
 namespace {
-
-std::string title_of(const Document& d) {
-  std::vector<std::string> names;
-  for (const ComparedEntry& e : d.comparison->entries) names.push_back(e.name);
-  return d.model->model->name + ": " + join(names, ", ") + " on " + d.cluster;
-}
 
 std::string figure(const State& s) {
   for (const CanvasInfo& c : canvases()) {
@@ -47,7 +42,7 @@ Result<std::string> comparison_page(const State& s) {
   const auto section = [&](const Panel& p) { return p.rows.empty() ? std::string() : to_html(p); };
   const std::string body = section(compare_panel(s)) + section(beside_panel(s)) + figure(s) +
                            (d->measured ? section(measured_panel(s)) : std::string()) + scripts(*d->comparison);
-  return html_page(title_of(*d), body);
+  return html_page(comparison_title(*d->comparison, d->model->model->name), body);
 }
 
 }  // namespace planscope::session

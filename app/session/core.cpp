@@ -152,6 +152,7 @@ bool Core::look_again() {
   const Result<std::int64_t> closed = workspace->close_abandoned_runs(is_alive);  // a program that was killed says nothing
   if (closed.value.value_or(0) == 0 && workspace->changes_by_others() == seen_of_others) return false;
   read_all();
+  look_at_measurements();
   return true;
 }
 
@@ -161,13 +162,20 @@ void Core::read_all() {
   if (workspace) look_around();
 }
 
-void Core::ask_again() {
+// By this program or another one.
+void Core::look_at_measurements() {
+  if (!workspace) return;
+  std::vector<Diagnostic> problems;
+  const std::string now = measurements_of(*workspace, problems);
+  say(problems);
+  bool changed = false;
   for (Document& d : state.documents) {
-    d.latest.reset();
-    d.base.reset();
+    if (now == d.measurements) continue;
+    d.measurements = now;
     d.busy = false;
+    changed = true;
   }
-  stored.clear();
+  if (!changed) return;
   inspected.reset();
   ask();
 }
@@ -306,7 +314,7 @@ void Core::changed() {
 void Core::ask() {
   Document* d = document();
   if (!d) return;
-  if (is_of(d->latest, d->draft.text(), d->cluster) && complete(d->latest)) {
+  if (is_of(d->latest, *d, d->draft.text()) && complete(d->latest)) {
     if (d->busy) evaluator->forget(key_of_text(d->id));
     d->busy = false;
     take(*d, d->latest);
@@ -327,7 +335,7 @@ void Core::ask() {
 
 // The kept text, to compare the draft with.
 void Core::ask_base(Document& d) {
-  if (is_of(d.base, d.draft.kept(), d.cluster) || !d.draft.edited() || d.draft.kept().empty()) return;
+  if (is_of(d.base, d, d.draft.kept()) || !d.draft.edited() || d.draft.kept().empty()) return;
   evaluator->ask(request(d, key_of_base(d.id), d.draft.kept()));
 }
 
@@ -335,7 +343,8 @@ void Core::ask_base(Document& d) {
 void Core::ask_versions(Document& d) {
   if (d.busy || !workspace || asked_version.contains(d.id) || !changed_name(d.cluster).changes.empty()) return;
   for (const Version& v : *d.versions) {
-    if (v.cluster == d.cluster || v.text.empty() || v.text == d.draft.kept() || stored.contains({v.id, d.cluster})) continue;
+    const bool known = v.cluster == d.cluster && v.measurements == d.measurements;
+    if (known || v.text.empty() || v.id == d.version || stored.contains({v.id, d.cluster, d.measurements})) continue;
     asked_version[d.id] = v.id;
     return evaluator->ask(request(d, key_of_version(d.id), v.text));
   }
@@ -348,20 +357,23 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
     const int id = of_version ? key - first_key_of_versions : key / 2;
     const auto d = std::find_if(state.documents.begin(), state.documents.end(), [&](const Document& o) { return o.id == id; });
     if (d == state.documents.end()) return;
+    // Another program may have measured since: then what else is shown does not start from the same figures.
+    const bool measured = p->measurements != d->measurements;
+    if (measured) d->measurements = p->measurements;
     if (of_version) {
       const auto version = asked_version.find(id);
       if (!last || version == asked_version.end()) return;
       const Version* v = find_version(*d, version->second);
-      if (v && is_of(p, v->text, d->cluster) && store(v->id, *p)) read_versions(*d);
+      if (v && is_of(p, *d, v->text) && store(v->id, *p)) read_versions(*d);
       asked_version.erase(version);
       ask_versions(*d);
     }
     // A text that is empty is no plan yet to compare with.
-    if (!of_version && !d->draft.kept().empty() && is_of(p, d->draft.kept(), d->cluster) && last) {
+    if (!of_version && !d->draft.kept().empty() && is_of(p, *d, d->draft.kept()) && last) {
       d->base = p;
       if (d->version && store(*d->version, *p)) read_versions(*d);
     }
-    if (key == key_of_text(d->id) && is_of(p, d->draft.text(), d->cluster)) {
+    if (key == key_of_text(d->id) && is_of(p, *d, d->draft.text())) {
       take(*d, p);
       if (last) {
         d->busy = false;
@@ -374,6 +386,7 @@ void Core::answered(int key, std::shared_ptr<const Picture> p, bool last) {
         study_task();
       }
     }
+    if (measured && !d->busy && document() == &*d) ask();
     has_changed();
   }
   changed();
@@ -452,7 +465,7 @@ void Core::study_task() {
 bool Core::store(RowId version, const Picture& p) {
   if (!changed_name(p.cluster_name).changes.empty()) return false;  // a question, not a cluster of the workspace
   if (!workspace || !workspace->plan(version).ok()) return false;  // another program has deleted it
-  if (!stored.insert({version, p.cluster_name}).second) return false;
+  if (!stored.insert({version, p.cluster_name, p.measurements}).second) return false;
   say(store_figures(*workspace, version, p).diagnostics);
   return true;
 }
@@ -467,8 +480,8 @@ void Core::update(int document, const std::function<void(Document&)>& change) {
   changed();
 }
 
-bool is_of(const std::shared_ptr<const Picture>& p, const std::string& text, const std::string& cluster) {
-  return p && p->text == text && p->cluster_name == cluster;
+bool is_of(const std::shared_ptr<const Picture>& p, const Document& d, const std::string& text) {
+  return d.is_now(p) && p->text == text;
 }
 
 bool complete(const std::shared_ptr<const Picture>& p) { return p->state != PictureState::predicted && !p->relaxing; }

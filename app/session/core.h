@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -45,7 +46,7 @@ struct Core {
   bool look_again();  // reads the workspace again where another program has written to it; whether that was so
   void restore_workspace();                              // writes the workspace anew where its file has gone
   void read_all();                                       // the same, and the versions and runs of all documents
-  void ask_again();                                      // for all figures: what predictions start from has changed
+  void look_at_measurements();                           // asks again for figures that do not start from the newest ones
   void read_versions(Document&);                         // and the runs of them
   // What is not kept goes into the workspace. Warnings, which are messages too: it is not there, or not yet.
   std::vector<Diagnostic> keep_draft();
@@ -73,7 +74,7 @@ struct Core {
   std::map<int, std::pair<std::string, std::string>> asked;  // text and cluster that are being evaluated
   std::int64_t seen_of_others = 0;                           // Workspace::changes_by_others(), when it was read last
   std::map<int, RowId> asked_version;                        // by document: the version that is being evaluated beside its text
-  std::set<std::pair<RowId, std::string>> stored;            // versions and clusters whose figures are in the workspace
+  std::set<std::tuple<RowId, std::string, std::string>> stored;  // versions, clusters and measurements whose figures are there
   std::shared_ptr<const Picture> inspected;  // that the inspector was asked about last, with the next selection
   Selection asked_selection;
   MaterializeCache cache;                                    // of what commands bind
@@ -140,7 +141,7 @@ inline int key_of_base(int document) { return 2 * document + 1; }
 constexpr int first_key_of_versions = 1 << 24;
 inline int key_of_version(int document) { return first_key_of_versions + document; }
 
-bool is_of(const std::shared_ptr<const Picture>&, const std::string& text, const std::string& cluster);
+bool is_of(const std::shared_ptr<const Picture>&, const Document&, const std::string& text);
 bool complete(const std::shared_ptr<const Picture>&);  // no later answer of the same text is to come
 const Version* find_version(const Document&, std::optional<RowId>);
 std::string file_of(const Document&);  // of the plan, from the root on; empty: none

@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "app/session/store.h"
 #include "app/workbench/profiling.h"
 #include "engine/base/stop.h"
 #include "engine/plan/parser.h"
@@ -77,6 +78,7 @@ void Evaluator::work() {
       auto p = std::make_shared<Picture>();
       p->text = r.text;
       p->cluster_name = r.cluster;
+      if (workspace_) p->measurements = measurements_of(*workspace_, p->diagnostics);
       p->diagnostics = {error("a fault of planscope", e.what(), "please report it with the model and the plan")};
       answer_(r.document, std::move(p), true);
     }
@@ -108,6 +110,8 @@ std::shared_ptr<Picture> Evaluator::predict(const Request& r) {
   auto out = std::make_shared<Picture>();
   out->text = r.text;
   out->cluster_name = r.cluster;
+  const Workspace* kept = workspace(out->diagnostics);
+  if (kept) out->measurements = measurements_of(*kept, out->diagnostics);
   const auto take = [&](const std::vector<Diagnostic>& more) {
     out->diagnostics.insert(out->diagnostics.end(), more.begin(), more.end());
   };
@@ -115,7 +119,6 @@ std::shared_ptr<Picture> Evaluator::predict(const Request& r) {
   take(parsed.diagnostics);
   if (!parsed.value) return out;
   out->plan = *parsed.value;
-  const Workspace* kept = workspace(out->diagnostics);
   const Result<Cluster> cluster = open_cluster(r.cluster, out->plan, kept);
   take(cluster.diagnostics);
   if (cluster.value) out->cluster = std::make_shared<const Cluster>(*cluster.value);

@@ -72,7 +72,7 @@ struct Inspection {
 
 // Another statement that somebody has asked about.
 struct TriedStatement {
-  std::string statement, text, cluster;  // of the plan that it was tried behind
+  std::string statement, text, cluster, measurements;  // of the plan that it was tried behind
   bool running = true;
   std::optional<Tried> tried = {};  // nothing: it is under way, or was ended
 };

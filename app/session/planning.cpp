@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/session/lines.h"
+#include "app/session/store.h"
 #include "app/workbench/profiling.h"
 #include "planner/complete/least_memory.h"
 #include "engine/base/format.h"
@@ -99,6 +100,7 @@ class Planning {
     }
     CompletionSettings settings{.time_limit_s = request_.seconds, .global_batch = request_.batch};
     settings.costs = stored_costs(w, *cluster, now_.diagnostics);
+    if (w) now_.measurements = measurements_of(*w, now_.diagnostics);
     if (request_.within_us) return search_memory(*p, rows, *cluster, settings);
     settings.progress = [this](double step_us, double bound_us) { better({.step_us = step_us, .lower_bound_us = bound_us}); };
     return complete(request_.model->graph, *p, rows, *cluster, settings, report_.stop());

@@ -72,6 +72,14 @@ bool is_one_of(const std::string& word, std::initializer_list<const char*> words
 
 }  // namespace
 
+std::string why_old(const Document& d, const Comparison& c) {
+  if (c.of_draft() && c.asked != d.draft.text()) return "the plan has been changed since";
+  const bool predicted = std::any_of(c.entries.begin(), c.entries.end(), [](const ComparedEntry& e) { return !e.trace; });
+  if (!predicted) return "";
+  if (c.cluster != d.cluster) return "it is of " + c.cluster;
+  return c.measurements == d.measurements ? "" : "operators have been measured since";
+}
+
 std::string why_no_comparison(const State& s) {
   const Document* d = s.document();
   if (d && d->comparison) return "";

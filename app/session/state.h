@@ -40,6 +40,7 @@ enum class PictureState { refused, open, predicted, verified };
 
 struct Picture {
   std::string text, cluster_name;  // that it is of
+  std::string measurements;        // that it starts from, by the name that the workspace gives them
   PictureState state = PictureState::refused;
   plan::Plan plan;
   std::shared_ptr<const Cluster> cluster;
@@ -71,6 +72,7 @@ struct Version {
   std::string change = {};   // from its parent
   std::string text = {};
   std::string cluster = {};  // that the figures are for
+  std::string measurements = {};  // that they start from
   Figures figures = {};      // as they were predicted there last
   std::int64_t kept_us = 0;  // wall time
   std::string name = {}, note = {};  // that a person has given it
@@ -106,6 +108,7 @@ struct PlannerProgress {
 struct PlannerAnswer {
   int job = 0;
   std::string asked, cluster;  // the text that is completed
+  std::string measurements = {};  // that its figures start from
   bool running = true;
   std::string status = "running";  // then stopped, as long as it ends; complete, impossible, unknown, refused
   std::string reason = {};
@@ -194,6 +197,7 @@ struct Comparison {
   bool complete = false;  // it has ended well: all that was asked for stands there
   std::string asked;  // text of the draft, where it is the first
   std::string base;   // that was asked for in the draft's place; empty: the draft
+  std::string cluster, measurements;  // that its figures are for, and start from
   std::vector<ComparedEntry> entries;
   std::vector<Diagnostic> diagnostics;
   std::vector<std::string> arguments = {};  // the others that were asked for
@@ -221,6 +225,7 @@ struct Document {
   std::string saved;        // the text in the file, as it is edited (plan_text); empty where there is none
   std::string line_end = "\n";  // of the lines in the file
   std::string cluster = "local";
+  std::string measurements;  // that figures start from now
   std::shared_ptr<const Cluster> chosen;  // the cluster of that name, for a plan of one device; pictures have it for their plan
   Draft draft;
   SeenTexts seen;           // texts of the draft; the newest is that
@@ -249,8 +254,10 @@ struct Document {
   bool modified() const { return draft.text() != saved; }
   // Whether what is shown is of the text as it stands, on the cluster that is chosen.
   bool current() const { return current(shown); }
-  bool current(const std::shared_ptr<const Picture>& p) const {
-    return p && p->text == draft.text() && p->cluster_name == cluster;
+  bool current(const std::shared_ptr<const Picture>& p) const { return is_now(p) && p->text == draft.text(); }
+  // Whether it is of this cluster, and starts from what has been measured until now.
+  bool is_now(const std::shared_ptr<const Picture>& p) const {
+    return p && p->cluster_name == cluster && p->measurements == measurements;
   }
   bool evaluating() const { return busy && !current(latest); }  // the text as it stands has no answer at all yet
 };
@@ -352,6 +359,8 @@ GraphLook look_at(std::shared_ptr<const OpenModel>, const GraphLook& before, std
 // Operators in words of the plan language, as `select operators=` takes them; empty: there are none, or it takes more
 // letters than that.
 std::string words_of(const Document&, const std::vector<OpId>&, std::size_t most);
+// Why a comparison is not of the draft, the cluster and the measurements as they stand; empty: it is.
+std::string why_old(const Document&, const Comparison&);
 // Why there is no comparison that is complete; empty: there is one.
 std::string why_no_comparison(const State&);
 

@@ -31,13 +31,18 @@ std::optional<T> number(const Json& json, const char* name) {
   return found->get<T>();
 }
 
+std::string text(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 Figures read_figures(const Json& json) {
   Figures f;
   f.step_us = number<double>(json, "step_us");
   f.peak_bytes = number<std::int64_t>(json, "peak_bytes");
   f.memory_bytes = number<std::int64_t>(json, "memory_bytes");
   f.sent_bytes = number<std::int64_t>(json, "bytes_sent");
-  if (json.contains("origin") && json["origin"].is_string()) f.origin = json["origin"];
+  f.origin = text(json, "origin");
   return f;
 }
 
@@ -45,12 +50,12 @@ Figures read_figures(const Json& json) {
 
 namespace {
 
-// Of each plan the newest prediction on the cluster, by the name that a session knows it by.
-std::map<RowId, Figures> figures_on(const std::vector<PredictionRow>& all, const std::string& cluster) {
-  std::map<RowId, Figures> out;
+// Of each plan the newest prediction on the cluster, by the name that a session knows it by, and what that starts from.
+std::map<RowId, std::pair<Figures, std::string>> figures_on(const std::vector<PredictionRow>& all, const std::string& cluster) {
+  std::map<RowId, std::pair<Figures, std::string>> out;
   for (const PredictionRow& row : all) {
     const Json json = Json::parse(row.json, nullptr, false);
-    if (json.is_object() && json.value("chosen_cluster", Json()) == cluster) out[row.plan] = read_figures(json);
+    if (json.is_object() && json.value("chosen_cluster", Json()) == cluster) out[row.plan] = {read_figures(json), text(json, "measurements")};
   }
   return out;
 }
@@ -85,7 +90,7 @@ std::optional<RowId> newest_of_file(const std::vector<PlanRow>& plans, const std
 std::vector<Version> versions_of(const Workspace& w, const std::vector<PlanRow>& plans, const std::string& cluster) {
   const Result<std::vector<PredictionRow>> predictions = w.predictions();
   const Result<std::vector<VerificationRow>> verifications = w.verifications();
-  const std::map<RowId, Figures> figures = figures_on(predictions.ok() ? *predictions : std::vector<PredictionRow>{}, cluster);
+  const auto figures = figures_on(predictions.ok() ? *predictions : std::vector<PredictionRow>{}, cluster);
   std::map<RowId, std::string> verdicts;
   if (verifications.ok())
     for (const VerificationRow& v : *verifications) verdicts[v.plan] = v.verdict;
@@ -98,11 +103,17 @@ std::vector<Version> versions_of(const Workspace& w, const std::vector<PlanRow>&
     const auto parent = std::find_if(out.begin(), out.end(), [&](const Version& o) { return o.id == p.parent; });
     v.change = change_between(parent == out.end() ? "" : parent->text, v.text);
     if (parent == out.end()) v.parent.reset();  // of another model
-    if (const auto found = figures.find(p.id); found != figures.end()) v.figures = found->second, v.cluster = cluster;
+    if (const auto found = figures.find(p.id); found != figures.end()) v.figures = found->second.first, v.measurements = found->second.second, v.cluster = cluster;
     if (const auto found = verdicts.find(p.id); found != verdicts.end()) v.figures.verdict = found->second;
     out.push_back(std::move(v));
   }
   return out;
+}
+
+std::string measurements_of(const Workspace& w, std::vector<Diagnostic>& problems) {
+  const Result<std::string> name = w.measurements();
+  problems.insert(problems.end(), name.diagnostics.begin(), name.diagnostics.end());
+  return name.ok() ? *name : std::string();
 }
 
 Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
@@ -111,7 +122,7 @@ Result<Done> store_figures(Workspace& w, RowId version, const Picture& p) {
   const Result<RowId> cluster =
       w.put_cluster({.digest = hex(p.cluster->digest()), .name = p.cluster->name, .json = print_cluster(*p.cluster)});
   if (!cluster.ok()) return cluster.diagnostics;
-  const Json prediction = {{"chosen_cluster", p.cluster_name}, {"step_us", *f.step_us}, {"origin", f.origin}, {"peak_bytes", f.peak_bytes.value_or(0)},
+  const Json prediction = {{"chosen_cluster", p.cluster_name}, {"measurements", p.measurements}, {"step_us", *f.step_us}, {"origin", f.origin}, {"peak_bytes", f.peak_bytes.value_or(0)},
                            {"memory_bytes", f.memory_bytes.value_or(0)}, {"bytes_sent", f.sent_bytes.value_or(0)}};
   const Result<RowId> row = w.add_prediction({.plan = version, .cluster = *cluster, .json = prediction.dump()});
   if (!row.ok()) return row.diagnostics;

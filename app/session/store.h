@@ -30,6 +30,9 @@ std::vector<Version> versions_of(const Workspace&, const std::vector<PlanRow>& p
 // What a picture of a version comes to, for later sessions. Does nothing for a picture without a prediction.
 Result<Done> store_figures(Workspace&, RowId version, const Picture&);
 
+// What predictions start from now, by the name that the workspace gives it.
+std::string measurements_of(const Workspace&, std::vector<Diagnostic>& problems);
+
 // The runs of a plan's versions, oldest first.
 Result<std::vector<RunEntry>> runs_of(const Workspace&, const std::vector<Version>&);
 RunEntry run_entry_of(const RunRow&);

@@ -99,18 +99,21 @@ nlohmann::ordered_json scarce_memory_json(const Conflicts& conflicts) {
   return out;
 }
 
-std::string conflicts_text(const Conflicts& conflicts, bool impossible, bool all) {
+std::string conflicts_text(const Conflicts& conflicts, bool impossible, bool all, bool sizes_of_data) {
   std::string out;
+  bool memory = false;
   for (const ConflictLines& set : conflicts) {
     if (set.lines.empty()) continue;
     out += "# " + cannot_hold(set, !impossible) + "\n";
-    if (set.memory) out += "#   A device: " + need_text(set, *set.memory) + "\n";
+    if (set.memory) out += "#   A device: " + need_text(set, *set.memory) + "\n", memory = true;
     for (const ConflictLine& l : set.lines)
-      if (l.needs) out += "#   Line " + name(l, set.lines[0].line.file) + ": " + need_text(set, *l.needs) + "\n";
+      if (l.needs) memory = true, out += "#   Line " + name(l, set.lines[0].line.file) + ": " + need_text(set, *l.needs) + "\n";
     out += set.lines.size() == 1 ? "#   Relax it:\n" : "#   Relax any one of:\n";
     for (const ConflictLine& l : set.lines)
       out += "#     line " + name(l, set.lines[0].line.file) + ": " + relaxed_text(l, conflicts) + "\n";
   }
+  if (memory && sizes_of_data)
+    out += "# Sizes that depend on data are counted at their largest: a step whose sizes are smaller needs less.\n";
   if (impossible && !all && !out.empty()) out += "# There may be more: time did not suffice to look for all of them.\n";
   return out;
 }

@@ -19,7 +19,8 @@ nlohmann::ordered_json conflicts_json(const Conflicts&);
 nlohmann::ordered_json scarce_memory_json(const Conflicts&);
 // What taking out one line of a set comes to: `step 1.04 ms, peak memory 4.67 MiB`.
 std::string relaxed_text(const constraint::ConflictLine&, const Conflicts&);
-// Not `impossible`: no plan that was tried keeps them, but there are more; `all`: there are no other conflicts.
-std::string conflicts_text(const Conflicts&, bool impossible, bool all);
+// Not `impossible`: no plan that was tried keeps them, but there are more; `all`: there are no other conflicts;
+// `sizes_of_data`: of a model that has them (planner/simulate/alive.h).
+std::string conflicts_text(const Conflicts&, bool impossible, bool all, bool sizes_of_data = false);
 
 }  // namespace planscope

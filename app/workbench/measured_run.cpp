@@ -74,6 +74,7 @@ Result<MeasuredRun> measured_run(const OpenModel& model, const Workspace& worksp
   Result<MeasuredRun> answer;
   SimulationOptions options;
   options.costs = stored_costs(&workspace, out.cluster, answer.diagnostics);
+  if (Result<std::string> name = workspace.measurements(); name.value) out.measurements = std::move(*name.value);
   options.optimizer_state_bytes = result.contains("optimizer") && result["optimizer"] == "sgd" ? 4 : 8;
   options.gaps = true;
   options.alive = true;

@@ -23,6 +23,7 @@ struct MeasuredRun {
   int step = 0;                 // the median one, from 0
   bool oversubscribed = false;  // processes shared cores: times cannot be compared
   Cluster cluster;
+  std::string measurements;     // that the prediction starts from, by the name that the workspace gives them
   Evaluation predicted;
   Simulation measured;
   std::vector<PredictionError> errors;

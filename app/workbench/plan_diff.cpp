@@ -25,8 +25,8 @@ using Decisions = std::map<std::string, Decision>;  // by what they are about
 // One of the two plans.
 class Side {
  public:
-  Side(const ComparedPlan& p, const plan::ModelInfo& info, const Cluster& cluster)
-      : plan_(p), d_(p.judged.made.decisions), facts_(p.judged.made, info), shares(cost_shares(p.judged, cluster)) {}
+  Side(const ComparedPlan& p, const plan::ModelInfo& info)
+      : plan_(p), d_(p.judged.made.decisions), facts_(p.judged.made, info), shares(cost_shares(p.judged, p.cluster)) {}
 
   Decisions of_operator(int op) const {
     Decisions out;
@@ -151,8 +151,8 @@ void add_value(std::string& values, const std::string& more) {
 
 class Comparison {
  public:
-  Comparison(const plan::ModelInfo& info, const Cluster& cluster, const ComparedPlan& was, const ComparedPlan& is)
-      : info_(info), was_plan_(was), is_plan_(is), was_(was, info, cluster), is_(is, info, cluster) {}
+  Comparison(const plan::ModelInfo& info, const ComparedPlan& was, const ComparedPlan& is)
+      : info_(info), was_plan_(was), is_plan_(is), was_(was, info), is_(is, info) {}
 
   PlanDifference run() {
     const Simulation &was = was_plan_.judged.simulation, &is = is_plan_.judged.simulation;
@@ -262,10 +262,9 @@ class Comparison {
 
 }  // namespace
 
-PlanDifference difference(const Graph& graph, const Cluster& cluster, const ComparedPlan& base,
-                          const ComparedPlan& other) {
+PlanDifference difference(const Graph& graph, const ComparedPlan& base, const ComparedPlan& other) {
   const plan::ModelInfo info = model_info(graph);
-  return Comparison(info, cluster, base, other).run();
+  return Comparison(info, base, other).run();
 }
 
 }  // namespace planscope

@@ -12,7 +12,7 @@
 //   idle        devices wait for each other
 //   overlap     communication and host copies that compute hides, or no longer hides
 //
-//   PlanDifference d = difference(graph, cluster, base, other);      // Settled plans
+//   PlanDifference d = difference(graph, base, other);
 //   for (const PlanChange& c : d.changes) c.operators, c.decisions, c.delta_us
 #include <optional>
 #include <string>
@@ -56,10 +56,11 @@ struct PlanDifference {
 struct ComparedPlan {
   const plan::Plan& plan;  // as written
   const Evaluation& judged;    // with what is alive at its peak
+  const Cluster& cluster;      // that it was judged on
 };
 
-// Both plans are of one model on one cluster.
-PlanDifference difference(const Graph&, const Cluster& cluster, const ComparedPlan& base, const ComparedPlan& other);
+// Both plans are of one model.
+PlanDifference difference(const Graph&, const ComparedPlan& base, const ComparedPlan& other);
 
 
 }  // namespace planscope

@@ -101,7 +101,7 @@ void predict(const Materials& m, const TrainingSpec& spec, const Workspace* work
   if (!predicted.ok()) return;
   diagnostics.insert(diagnostics.end(), predicted.diagnostics.begin(), predicted.diagnostics.end());
   out.predicted_us = predicted->step_us();
-  out.predicted_is_at_least = !memory_is_known(*m.result.graph);
+  out.predicted_word = memory_word(*m.result.graph);
   out.figure = step_figure(*predicted, workspace, m.cluster, diagnostics);
   out.device = profiled_device(m.cluster);
   const Program& program = m.result.program;
@@ -170,7 +170,7 @@ std::string to_json(const Training& t) {
                {"transport", t.trial.transport},
                {"peak_bytes", peak},
                {"predicted_peak_bytes", predicted_peak},
-               {"predicted_peak_is_at_least", t.predicted_is_at_least},
+               {"predicted_peak_is_at_least", t.predicted_word == "at least "},
                {"predicted_step_us", t.predicted_us ? Json(*t.predicted_us) : Json()},
                {"device", t.device},
                {"cluster", t.cluster},

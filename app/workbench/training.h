@@ -42,7 +42,7 @@ struct Training {
   std::string cluster, cluster_digest;  // the same: its name, and the key of its row in the workspace
   std::string optimizer;              // with the next, as it was asked for
   std::uint64_t seed = 0;
-  bool predicted_is_at_least = false;  // of the peaks: an operator has no rule for its memory
+  std::string predicted_word = {};  // before the peaks: memory_word()
   std::vector<Bytes> predicted_peak;  // per rank: of its device class, so of the largest block where splits are uneven
   std::vector<std::string> stand_ins;  // operators in whose place another ran: losses are not those of the model
   RowId run = 0;                      // 0: not recorded, not even its beginning

@@ -54,4 +54,7 @@ std::string written_path(std::string_view path) {
   return path.empty() ? std::string() : out;
 }
 
+// Names hold no dots, so that those outside quotes are all there are.
+std::string named_path(std::string_view written) { return plain_component(written); }
+
 }  // namespace planscope

@@ -279,7 +279,14 @@ Result<Graph> with_loss(const Graph& graph, std::int64_t position) {
   other.loss = loss;
   other.digest = digest("loss " + std::to_string(loss), model.digest);
   Result<Graph> made = make_graph(std::make_shared<const Model>(std::move(other)), *graph.own_rules);
-  if (made.ok()) made.diagnostics.clear();  // told of the model as it is
+  if (!made.ok()) return made;
+  made.diagnostics.clear();  // told of the model as it is
+  const bool trains = std::any_of(made->parameters.begin(), made->parameters.end(), [&](const Parameter& p) {
+    return made->tensors[static_cast<std::size_t>(p.tensor)].gradient;
+  });
+  if (!trains)
+    return error("'" + output_name(model, scalars[static_cast<std::size_t>(position)]) + "' cannot be the loss",
+                 "it depends on no parameter that is trained", "name another scalar output, as 'model loss=NAME'");
   return made;
 }
 }  // namespace

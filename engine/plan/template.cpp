@@ -96,9 +96,16 @@ class Expander {
     return false;
   }
 
+  // A plan may have a template of its own in place of a built-in one, and no two of one name.
   void define(const Plan& p) {
-    for (const Statement& s : p.statements)
-      if (const auto* t = std::get_if<TemplateStatement>(&s.body)) definitions_[t->name] = t;
+    std::map<std::string, int> here;  // by name: the line
+    for (const Statement& s : p.statements) {
+      const auto* t = std::get_if<TemplateStatement>(&s.body);
+      if (!t) continue;
+      const auto [first, is_new] = here.try_emplace(t->name, s.line);
+      if (!is_new) refuse(s, "template '" + t->name + "' is defined already (line " + std::to_string(first->second) + ").");
+      definitions_[t->name] = t;
+    }
   }
 
   void refuse(const Statement& s, std::string what) {

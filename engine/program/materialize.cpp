@@ -130,7 +130,7 @@ std::optional<Diagnostic> losses(const Graph& graph, const plan::Plan& plan) {
     else
       others.push_back(output_name(model, k));
   return warning("the model has " + std::to_string(scalars.size()) + " scalar outputs: '" + loss + "' is the loss, " +
-                     join(others, ", ") + (others.size() == 1 ? " gives" : " give") + " no gradient",
+                     join(others, ", ") + (others.size() == 1 ? " is" : " are") + " not trained on",
                  "", "'model loss=" + others[0] + "' chooses");
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/module_path.h"
 #include "engine/runtime/random_numbers.h"
 #include "engine/runtime/reference.h"
 #include "engine/runtime/tensor_file.h"
@@ -123,7 +124,7 @@ class Record {
       for (const Operand& in : op.inputs)
         if (value(in.tensor).kind == ValueKind::parameter) readable.push_back(value(in.tensor).name);
       header_["operators"].push_back({{"operator", node.name()},
-                                      {"module", node.module},
+                                      {"module", named_path(node.module)},  // as PyTorch has it
                                       {"call", node.call},
                                       {"kind", node.kind},
                                       {"ordinal", node.ordinal},

@@ -33,6 +33,7 @@ class Search {
     } else if (best.found.status == CompletionStatus::complete) {
       best.peak_bytes = peak_of(best.found);
       narrow(best);
+      keep_the_time(best.found.candidates);
     }
     out.value = std::move(best);
     return out;
@@ -77,6 +78,16 @@ class Search {
       tell();
     }
     if (proved) best.lower_bound_bytes = too_little;
+  }
+
+  // Of what else was found, what keeps the time, the least memory first. The first one is the answer.
+  void keep_the_time(std::vector<stages::Candidate>& all) const {
+    if (all.empty()) return;
+    const auto peak = [](const stages::Candidate& c) {
+      return c.peak_bytes.empty() ? 0 : *std::max_element(c.peak_bytes.begin(), c.peak_bytes.end());
+    };
+    all.erase(std::remove_if(all.begin() + 1, all.end(), [&](const stages::Candidate& c) { return c.step_us > within_us_; }), all.end());
+    std::stable_sort(all.begin() + 1, all.end(), [&](const auto& a, const auto& b) { return peak(a) < peak(b); });
   }
 
   // The plan stands, and it is not known whether another one has less memory.

@@ -82,7 +82,7 @@ std::vector<BrokenRow> broken_memory_rows(const Materialized& made, const Simula
     const std::int64_t excess = constraint::excess_bytes(made.decisions, row, peaks);
     if (excess > 0)
       out.push_back({row.statement, *row.limit_bytes + excess - (row.strict ? 1 : 0), *row.limit_bytes,
-                     !memory_is_known(*made.graph)});
+                     memory_word(*made.graph)});
   }
   return out;
 }
@@ -99,15 +99,14 @@ std::vector<Diagnostic> broken_row_warnings(const plan::Plan& as_written, const 
   };
   const std::string unknown = made.decisions.memory.empty() ? "" : unknown_memory(*made.graph);
   for (const BrokenRow& row : rows) {
-    const std::string least = row.at_least ? "at least " : "";
-    add(warning("the predicted peak is " + least + bytes_text(static_cast<double>(row.peak)) + ", " + least +
+    add(warning("the predicted peak is " + row.word + bytes_text(static_cast<double>(row.peak)) + ", " + row.word +
                     bytes_text(static_cast<double>(row.peak - row.limit)) + " more than the row allows",
                 unknown),
         row.statement);
   }
   if (!unknown.empty() && rows.empty())
-    add(warning("whether the plan keeps the row is not known: predicted peaks are at least what is needed", unknown,
-                "'planscope run' measures it"),
+    add(warning("whether the plan keeps the row is not known: predicted peaks are " + memory_word(*made.graph) + "what is needed",
+                unknown, "'planscope run' measures it"),
         made.decisions.memory.front().statement);
   return out;
 }

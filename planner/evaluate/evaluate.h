@@ -24,7 +24,7 @@ namespace planscope {
 struct BrokenRow {
   int statement = -1;  // index into the decisions' plan.statements
   std::int64_t peak = 0, limit = 0;  // bytes
-  bool at_least = false;             // of the peak: an operator has no rule for its memory
+  std::string word = {};  // before the peak: memory_word()
 };
 
 struct Evaluation {

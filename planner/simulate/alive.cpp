@@ -55,6 +55,16 @@ std::string owner_name(const Graph& graph, const Program& program, const Owner& 
 
 bool memory_is_known(const Graph& graph) { return unknown_memory(graph).empty(); }
 
+bool has_sizes_of_data(const Graph& graph) {
+  const std::vector<Value>& all = graph.model->values;
+  return std::any_of(all.begin(), all.end(), [](const Value& v) { return !v.bounded.empty(); });
+}
+
+std::string memory_word(const Graph& graph) {
+  const bool known = memory_is_known(graph);
+  return has_sizes_of_data(graph) ? (known ? "up to " : "about ") : known ? "" : "at least ";
+}
+
 std::string unknown_memory(const Graph& graph) {
   for (const Op& op : graph.ops) {
     const Node& node = graph.model->nodes[static_cast<std::size_t>(op.node)];

@@ -33,6 +33,11 @@ std::vector<AliveGroup> alive_groups(const Graph&, const Program&, const ClassTi
 // peak is at least what the simulation says.
 bool memory_is_known(const Graph&);
 
+// What stands before a predicted peak: nothing where it is known, `at least ` where operators have no rule, `up to ` where sizes
+// depend on data, which are counted at their largest, and `about ` where both is so.
+std::string memory_word(const Graph&);
+bool has_sizes_of_data(const Graph&);  // sizes depend on data, and are counted at their largest
+
 // Why it is not, with the first such operator; empty: it is.
 std::string unknown_memory(const Graph&);
 

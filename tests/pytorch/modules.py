@@ -353,6 +353,10 @@ def tied():
     return m, (ids(),)
 
 
+# Names that plan scripts write in quotes.
+add("named_oddly", lambda s, a: sq(getattr(s, "by")(getattr(s, "fc-1")(a).tanh())), lambda: x(), **{"fc-1": lin, "by": lin})
+
+
 def frozen():
     m = Of(lambda s, a: sq(s.l(a) + s.b(s.a(a)) * 2), l=lin(), a=lin(16, 4, bias=False), b=lin(4, 16, bias=False))
     m.l.requires_grad_(False)

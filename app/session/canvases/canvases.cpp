@@ -35,9 +35,22 @@ std::span<const CanvasInfo> canvases() {
        {{".csv", traffic_pattern_csv}, {".json", traffic_pattern_json}}},
       {"compare", "timeline", "Compare", "compare",
        "Puts the timelines of plans over each other, on one axis. Compare the plan with another one: compare PLAN",
-       compare_source, compare_model, compare_marks, {{".html", comparison_page}}, missing_comparison},
+       compare_source, compare_model, compare_marks, {{".html", comparison_page}}, missing_comparison, picture_of_comparison},
   };
   return all;
+}
+
+PictureOf picture_of_plan(const State& s) {
+  const Document& d = *s.document();
+  PictureOf out{d.model->model->name + " · " + d.name + " on " + d.cluster, ""};
+  if (!d.shown) return out;
+  const Figures f = figures_of(*d.shown);
+  if (f.step_us) out.what += " · step " + cell(*f.step_us, Unit::microseconds).text;
+  if (!f.verdict.empty()) out.what += " · " + f.verdict;
+  Panel p;
+  say_whether_current(p, d);
+  out.old = p.reason;
+  return out;
 }
 
 CanvasWords words_of(const CanvasInfo& c, const State& s) {
@@ -46,7 +59,7 @@ CanvasWords words_of(const CanvasInfo& c, const State& s) {
   if (!d) return out;
   Panel p;
   say_whether_current(p, *d);
-  if (d->shown) out.stale = p.reason;
+  if (c.source(s).of) out.stale = c.of(s).old;
   if (c.missing && !c.missing(s).why.empty()) return out;
   const bool refused = d->latest && d->latest->state == PictureState::refused;
   if (d->latest && d->latest->state == PictureState::open)

@@ -26,6 +26,14 @@ struct Missing {
   std::string why, hint;
 };
 
+// What a picture is of, for its caption; and why that is not the plan as it stands, empty: it is.
+struct PictureOf {
+  std::string what, old;
+};
+
+PictureOf picture_of_plan(const State&);
+PictureOf picture_of_comparison(const State&);
+
 // What else a canvas is written as, beside pictures and the rows of its twin.
 struct CanvasFile {
   const char* ending;  // `.dot`
@@ -44,6 +52,7 @@ struct CanvasInfo {
   std::vector<CanvasFile> files = {};
   // What the canvas itself lacks, whatever the plan is; without it, a canvas lacks the figures of the plan.
   Missing (*missing)(const State&) = nullptr;
+  PictureOf (*of)(const State&) = picture_of_plan;  // of a state with a source
 };
 std::span<const CanvasInfo> canvases();
 

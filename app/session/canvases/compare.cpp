@@ -2,6 +2,7 @@
 #include "app/session/canvases/canvases.h"
 #include "app/session/comparing.h"
 #include "app/session/marked.h"
+#include "app/session/panel.h"
 #include "viz/timeline/wire.h"
 
 namespace planscope::session {
@@ -17,6 +18,18 @@ CanvasSource compare_source(const State& s) {
 Missing missing_comparison(const State& s) {
   const std::string why = why_no_comparison(s);
   return why.empty() ? Missing{"nothing that is compared has a timeline", "compare PLAN"} : Missing{why, "compare PLAN"};
+}
+
+PictureOf picture_of_comparison(const State& s) {
+  const Document& d = *s.document();
+  const std::string old = why_old(d, *d.comparison);
+  std::string what = d.model->model->name + " on " + d.comparison->cluster;
+  for (const ComparedEntry& e : d.comparison->entries) {
+    what += " · " + e.name;
+    if (e.step_us) what += ": step " + cell(*e.step_us, Unit::microseconds).text;
+    if (!e.verdict.empty()) what += ", " + e.verdict;
+  }
+  return {std::move(what), old.empty() ? "" : "the comparison is older: " + old};
 }
 
 std::string compare_model(const State& s) {

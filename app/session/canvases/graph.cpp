@@ -59,16 +59,6 @@ std::vector<std::string> split_texts(const std::vector<SplitText>& splits) {
   return out;
 }
 
-std::string storage_text(const NodePicture& n) {
-  const auto part = [&](std::int64_t some, const char* what) {
-    return some == 0 ? std::string() : some == n.group->operators ? std::string(what) : std::string(what) + " in part";
-  };
-  std::vector<std::string> parts;
-  for (const std::string& p : {part(n.recomputed, "recompute"), part(n.offloaded, "offload")})
-    if (!p.empty()) parts.push_back(p);
-  return join(parts, ", ");
-}
-
 double us_of(const std::vector<Conversion>& all) {
   double us = 0;
   for (const Conversion& c : all) us += c.us;

@@ -43,10 +43,7 @@ std::string node_text(const GraphPicture& p, const NodePicture& n) {
   if (p.evaluation) {
     lines.push_back(n.splits.empty() ? "whole" : splits_text(n.splits));
     if (!n.places.empty()) lines.push_back("on " + text_of(n.places));
-    if (n.recomputed > 0)
-      lines.push_back("recompute " + std::to_string(n.recomputed) + " of " + std::to_string(n.group->operators));
-    if (n.offloaded > 0)
-      lines.push_back("offload " + std::to_string(n.offloaded) + " of " + std::to_string(n.group->operators));
+    if (const std::string storage = storage_text(n); !storage.empty()) lines.push_back(storage);
     lines.push_back(time_text(n.time_us) + ", holds " + bytes_text(n.kept_bytes));
     for (const Conversion& c : n.within) lines.push_back("within: " + text_of(c));
     const ParameterLane& w = n.parameters;

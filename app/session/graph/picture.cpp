@@ -7,6 +7,7 @@
 
 #include "app/workbench/stage_text.h"
 #include "engine/base/enumeration.h"
+#include "engine/base/text.h"
 
 namespace planscope::session {
 
@@ -46,6 +47,8 @@ class Maker {
         out_(out),
         splits_(v.nodes.size()),
         places_(v.nodes.size()),
+        recomputed_(v.nodes.size()),
+        offloaded_(v.nodes.size()),
         homes_(v.nodes.size()) {
     for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
       for (int n = v.node_of[at(o)]; n >= 0; n = v.nodes[at(n)].parent) add_operator(o, n);
@@ -67,11 +70,11 @@ class Maker {
     NodePicture& node = out_.nodes[at(n)];
     node.time_us += of.time_us;
     node.kept_bytes += of.kept_bytes;
-    node.recomputed += of.storage == Storage::recompute;
-    node.offloaded += of.storage == Storage::offload;
     for (const int s : of.splits) ++splits_[at(n)][s];
-    const int layers = equal_layers_around(f_, v_.nodes[at(n)].group);
-    if (of.place >= 0) places_[at(n)][of.place].insert(layers > 0 ? repeat_of(f_, o, layers) : 0);
+    const int layers = equal_layers_around(f_, v_.nodes[at(n)].group), layer = layers > 0 ? repeat_of(f_, o, layers) : 0;
+    if (of.storage == Storage::recompute) ++node.recomputed.operators, recomputed_[at(n)].insert(layer);
+    if (of.storage == Storage::offload) ++node.offloaded.operators, offloaded_[at(n)].insert(layer);
+    if (of.place >= 0) places_[at(n)][of.place].insert(layer);
   }
 
   void finish(int n) {
@@ -80,8 +83,14 @@ class Maker {
     std::stable_sort(splits.begin(), splits.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [s, count] : splits) node.splits.push_back(figures_.splits[at(s)]);
     const auto& places = places_[at(n)];
-    const bool layers = places.size() > 1 && equal_layers_around(f_, v_.nodes[at(n)].group) > 0;
-    for (const auto& [p, numbers] : places) node.places.push_back({figures_.places[at(p)], layers ? ranges_text(numbers) : ""});
+    const int layers = equal_layers_around(f_, v_.nodes[at(n)].group);
+    for (const auto& [p, numbers] : places)
+      node.places.push_back({figures_.places[at(p)], layers > 0 && places.size() > 1 ? ranges_text(numbers) : ""});
+    const auto which = [&](const std::set<int>& numbers) {
+      const bool some = layers > 0 && !numbers.empty() && std::ssize(numbers) < f_.groups[at(layers)].repeats;
+      return some ? ranges_text(numbers) : std::string();
+    };
+    node.recomputed.layers = which(recomputed_[at(n)]), node.offloaded.layers = which(offloaded_[at(n)]);
   }
 
   void add_parameter(TensorId tensor, const ParameterFigures& f) {
@@ -118,6 +127,7 @@ class Maker {
   GraphPicture& out_;
   std::vector<std::map<int, std::int64_t>> splits_;     // by node: how many operators
   std::vector<std::map<int, std::set<int>>> places_;    // by node and place: layers
+  std::vector<std::set<int>> recomputed_, offloaded_;   // by node: layers
   std::vector<std::map<SplitText, std::int64_t>> homes_;  // by node: bytes
   std::set<TensorId> parameters_;
   std::map<std::tuple<int, int, bool>, std::size_t> edges_;
@@ -166,6 +176,18 @@ std::string text_of(const std::vector<PlaceRange>& places) {
   std::vector<std::string> parts;
   for (const PlaceRange& p : places) parts.push_back(p.place + (p.layers.empty() ? "" : ": " + p.layers));
   return enumeration(parts, shown, "; ", "; ");
+}
+
+std::string storage_text(const NodePicture& n) {
+  const std::int64_t all = n.group->operators;
+  std::vector<std::string> out;
+  for (const auto& [part, what] : {std::pair{&n.recomputed, "recompute"}, std::pair{&n.offloaded, "offload"}}) {
+    if (part->operators == 0) continue;
+    out.push_back(what);
+    if (part->operators < all) out.back() += " " + std::to_string(part->operators) + " of " + std::to_string(all);
+    if (!part->layers.empty()) out.back() += " in " + part->layers;
+  }
+  return join(out, ", ");
 }
 
 }  // namespace planscope::session

@@ -29,6 +29,12 @@ struct PlaceRange {
   std::string layers;  // of equal layers, which: `0–7`; empty: all
 };
 
+// Operators of which backward does not find their outputs where they were made.
+struct StoragePart {
+  std::int64_t operators = 0;
+  std::string layers;  // of equal layers, which: `0–7`; empty: all
+};
+
 // What happens to the parameters that operators of a node are the first to read.
 struct ParameterLane {
   int count = 0, trained = 0, offloaded = 0;  // parameters; those whose optimizer state waits in host memory
@@ -45,7 +51,7 @@ struct NodePicture {
   bool expanded = false;
   std::vector<SplitText> splits;    // of most operators first
   std::vector<PlaceRange> places;
-  std::int64_t recomputed = 0, offloaded = 0;  // operators
+  StoragePart recomputed, offloaded;
   double time_us = 0, kept_bytes = 0;
   std::vector<Conversion> communication;  // within it, its parameters' too
   std::vector<Conversion> within;         // of these: for what its operators pass to each other
@@ -73,5 +79,8 @@ GraphPicture graph_picture(const Document&, const std::string& search = "");
 
 // `pipe=0`, `pipe=0: 0–15, pipe=1: 16–31`.
 std::string text_of(const std::vector<PlaceRange>&);
+
+// `recompute 68 of 136 in 0–1, offload`; empty: everything is kept.
+std::string storage_text(const NodePicture&);
 
 }  // namespace planscope::session

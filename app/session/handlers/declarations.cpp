@@ -1,6 +1,9 @@
 // Statements that are not about the selection: what the plan declares, what it requires, and old parameters. Each
 // command makes one line of its typed arguments; a declaration takes the place of the one that declares the same.
+#include <algorithm>
+
 #include "app/session/core.h"
+#include "app/session/lines.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
 
@@ -40,7 +43,28 @@ Result<Done> lag(Core& c, const Invocation& i) {
   return put_by_hand(c, "relax " + fetch + " lag " + i.get("updates"));
 }
 
-// The one statement that has several lines.
+bool is_end(const std::string& line) {
+  const std::string code = line.substr(0, line.find('#'));
+  const std::size_t begin = std::min(code.find_first_not_of(" \t"), code.size());
+  return code.substr(begin, code.find_last_not_of(" \t\r") + 1 - begin) == "end";
+}
+
+// The lines of a template of that name in a text, from 0, the last one excluded.
+std::optional<std::pair<std::size_t, std::size_t>> definition_of(const std::string& name, const std::string& text) {
+  const Result<plan::Plan> p = plan::parse_plan(text, "");
+  const std::vector<std::string> lines = lines_of(text);
+  for (const plan::Statement& s : p->statements) {
+    const auto* t = std::get_if<plan::TemplateStatement>(&s.body);
+    if (!t || t->name != name) continue;
+    const std::size_t begin = static_cast<std::size_t>(s.line) - 1;
+    std::size_t end = t->body.empty() ? begin + 1 : static_cast<std::size_t>(t->body.back().line);
+    while (end < lines.size() && !is_end(lines[end])) ++end;
+    return std::pair{begin, std::min(end + 1, lines.size())};
+  }
+  return std::nullopt;
+}
+
+// The one statement that has several lines; it takes the place of the template that had its name.
 Result<Done> define(Core& c, const Invocation& i) {
   Document& d = *c.document();
   std::string added = "template " + i.get("name") + "\n";
@@ -52,6 +76,14 @@ Result<Done> define(Core& c, const Invocation& i) {
     Diagnostic wrong = one.diagnostics.front();
     wrong.file.clear(), wrong.line = 0;
     return wrong;
+  }
+  std::vector<std::string> lines = lines_of(text);
+  const std::string& name = std::get<plan::TemplateStatement>(one->statements.front().body).name;
+  if (const std::optional<std::pair<std::size_t, std::size_t>> old = definition_of(name, text)) {
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(old->first), lines.begin() + static_cast<std::ptrdiff_t>(old->second));
+    std::vector<std::string> now = lines_of(added);
+    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(old->first), now.begin(), now.end());
+    return write_draft(d, text_of(lines));
   }
   return write_draft(d, text + (text.empty() || text.back() == '\n' ? "" : "\n") + added);
 }

@@ -1,4 +1,6 @@
 // Editing the text of a plan, keeping it as a version, and going between versions.
+#include <algorithm>
+
 #include "app/session/core.h"
 #include "app/session/merge.h"
 
@@ -87,8 +89,11 @@ Result<Done> keep_version(Core& c, Document& d) {
   const std::string text = d.draft.text();
   // What was kept of its file goes on, also where other programs have written to the file since.
   std::optional<RowId> parent = d.version ? d.version : newest_of_file(*plans, file_of(d), d.name);
-  const auto add = [&](const std::string& one) {
-    return c.workspace->add_plan({.model = model->second, .parent = parent, .name = d.name, .text = one, .path = file_of(d)});
+  // The plan of a file goes on under the name that it has been given in the workspace.
+  const auto before = std::find_if(plans->begin(), plans->end(), [&](const PlanRow& p) { return p.id == parent; });
+  const bool named = before != plans->end() && !before->path.empty() && before->path == file_of(d);
+  const auto add = [&, name = named ? before->name : d.name](const std::string& one) {
+    return c.workspace->add_plan({.model = model->second, .parent = parent, .name = name, .text = one, .path = file_of(d)});
   };
   // What it was opened with is a version too, to which one can go back.
   if (const std::string& opened = d.draft.kept(); !parent && opened != text && opened.find_first_not_of(" \t\n") != std::string::npos) {
@@ -107,7 +112,7 @@ Result<Done> keep_version(Core& c, Document& d) {
   d.version = row;
   d.later.clear();
   d.draft.keep();
-  d.base = is_of(d.latest, text, d.cluster) && complete(d.latest) ? d.latest : nullptr;
+  d.base = is_of(d.latest, d, text) && complete(d.latest) ? d.latest : nullptr;
   if (d.base) c.store(*d.version, *d.base);
   c.read_versions(d);
   c.look_around();

@@ -12,15 +12,6 @@ namespace planscope::session {
 
 namespace {
 
-std::string caption(const Document& d) {
-  std::string out = d.model->model->name + " · " + d.name + " on " + d.cluster;
-  if (!d.shown) return out;
-  const Figures f = figures_of(*d.shown);
-  if (f.step_us) out += " · step " + cell(*f.step_us, Unit::microseconds).text;
-  if (!f.verdict.empty()) out += " · " + f.verdict;
-  return out + (d.current() ? "" : " (of an older text)");
-}
-
 struct PictureOptions {
   bool png = false, view = false;
   viz::Size size = {1600, 1000};  // of a view
@@ -40,7 +31,8 @@ Result<std::string> picture(const State& s, const CanvasInfo& c, const PictureOp
   const viz::Size size = o.view ? o.size : scene->natural_size();
   if (o.png && !viz::makes_png())
     return error("this program makes no PNG files", "it was built without Dear ImGui", "a name that ends with .svg");
-  const std::string above = caption(*s.document());
+  const PictureOf of = c.of(s);
+  const std::string above = of.what + (of.old.empty() ? "" : " (" + of.old + ")");
   const std::optional<std::string> bytes =
       o.png ? viz::scene_png(*scene, size, above, o.theme) : viz::scene_svg(*scene, size, above, o.theme);
   if (bytes) return *bytes;

@@ -35,8 +35,6 @@ std::optional<Diagnostic> error_of(Core& c, const std::string& text) {
   const Document& d = *c.document();
   const Result<plan::Plan> p = plan::parse_plan(text, d.name);
   if (!p.ok()) return p.diagnostics.front();
-  const Result<Cluster> cluster = open_cluster(d.cluster, *p, c.readable());
-  if (!cluster.ok()) return std::nullopt;  // that is no fault of the text
   const auto first_error = [](const std::vector<Diagnostic>& all) {
     const auto wrong = std::find_if(all.begin(), all.end(), [](const Diagnostic& m) { return m.severity == Severity::error; });
     return wrong == all.end() ? std::nullopt : std::optional(*wrong);
@@ -44,6 +42,8 @@ std::optional<Diagnostic> error_of(Core& c, const std::string& text) {
   Result<Decided> decided = decide(d.model->graph, *p.value, {}, &c.cache);
   if (!decided.ok()) return first_error(decided.diagnostics);
   if (!decided->decisions.complete) return std::nullopt;  // what is open may be filled so that it fits
+  const Result<Cluster> cluster = open_cluster(d.cluster, *p, c.readable());
+  if (!cluster.ok()) return std::nullopt;  // that is no fault of the text
   return first_error(materialize(std::move(*decided.value), *cluster).diagnostics);
 }
 
@@ -72,7 +72,7 @@ Result<Done> try_statement_of(Core& c, const Invocation& i) {
   if (!d.current())
     return error("there is nothing to compare with",
                  d.evaluating() ? "the plan is being evaluated" : "the plan has no prediction");
-  TriedStatement about{.statement = i.get("statement"), .text = d.draft.text(), .cluster = d.cluster};
+  TriedStatement about{.statement = i.get("statement"), .text = d.draft.text(), .cluster = d.cluster, .measurements = d.measurements};
   d.tried = std::make_shared<const TriedStatement>(about);
   c.jobs->start("try " + about.statement,
                 [&c, id = d.id, model = d.model, picture = d.shown, s = *s, about](const Jobs::Report& report) mutable {

@@ -30,7 +30,7 @@ Result<Done> plan(Core& c, const Invocation& i) {
     if (!within.ok()) return within.diagnostics;
     r.within_us = *within;
   }
-  PlannerAnswer begun{.asked = r.text, .cluster = r.cluster, .limit_seconds = r.seconds,
+  PlannerAnswer begun{.asked = r.text, .cluster = r.cluster, .measurements = d.measurements, .limit_seconds = r.seconds,
                       .batch = r.batch > 0 ? std::optional(r.batch) : std::nullopt, .within_us = r.within_us};
   begun.job = plan_in_background(*c.jobs, std::move(r), [&c, id = d.id](std::shared_ptr<const PlannerAnswer> a) {
     c.update(id, [&](Document& o) {

@@ -24,7 +24,7 @@ Result<Done> profile(Core& c, const Invocation& i) {
       if (!o.profile || o.profile->job <= a->job) o.profile = a;
       if (a->running) return;
       c.look_around();
-      c.ask_again();
+      c.look_at_measurements();
     });
   });
   d.profile = std::make_shared<const ProfileAnswer>(std::move(begun));

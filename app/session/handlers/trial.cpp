@@ -14,7 +14,7 @@ std::vector<Diagnostic> faults_of(Core& c, const Document& d, const TrialRequest
   if (!p.value || p.has_errors()) return p.diagnostics;
   const Result<Decided> decided = decide(d.model->graph, *p.value, {}, &c.cache);
   if (!decided.value || decided.has_errors()) return decided.diagnostics;
-  if (is_of(d.latest, r.text, r.cluster) && d.latest->state == PictureState::refused) return d.latest->diagnostics;
+  if (is_of(d.latest, d, r.text) && d.latest->state == PictureState::refused) return d.latest->diagnostics;
   return {};
 }
 

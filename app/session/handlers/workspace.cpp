@@ -102,7 +102,7 @@ Result<Done> remove(Core& c, const Invocation& i) {
                  "delete " + e->words() + " discard=yes");
   }
   const Result<Done> done = changed(c, c.workspace->remove(e->kind, e->id));
-  if (e->kind == EntryKind::profile) c.ask_again();
+  if (e->kind == EntryKind::profile) c.look_at_measurements();
   return done;
 }
 

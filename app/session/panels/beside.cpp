@@ -111,8 +111,8 @@ Panel beside_panel(const State& s) {
   const Document* d = s.document();
   if (!d || !d->comparison) return p;
   const Comparison& c = *d->comparison;
-  p.current = !c.of_draft() || c.asked == d->draft.text();
-  if (!p.current) p.reason = "the plan has been changed since";
+  p.reason = why_old(*d, c);
+  p.current = p.reason.empty();
   p.columns = {{"part", "Part"}};
   std::vector<StepParts> parts;
   std::vector<Memory> memories;

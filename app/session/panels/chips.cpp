@@ -11,7 +11,7 @@ Json maybe(const std::optional<T>& v) {
 
 // What the kept version comes to: as it was evaluated here, else as it was stored.
 std::optional<Figures> base_figures(const Document& d) {
-  if (d.base && d.base->cluster_name == d.cluster && d.base->text == d.draft.kept()) return figures_of(*d.base);
+  if (d.is_now(d.base) && d.base->text == d.draft.kept()) return figures_of(*d.base);
   return std::nullopt;
 }
 

@@ -89,10 +89,10 @@ Panel compare_panel(const State& s) {
   const Document* d = s.document();
   if (d && d->comparison) {
     const Comparison& c = *d->comparison;
-    p.current = !c.of_draft() || c.asked == d->draft.text();
+    p.reason = why_old(*d, c);
+    p.current = p.reason.empty();
     const Marked marked(s);
     int number = 0;  // of the change, over all plans
-    if (!p.current) p.reason = "the plan has been changed since";
     for (std::size_t k = 0; k < c.entries.size(); ++k) {
       const ComparedEntry& e = c.entries[k];
       plans.push_back({{"name", e.name}, {"step_us", maybe(e.step_us)}, {"peak_bytes", maybe(e.peak_bytes)},
@@ -102,7 +102,7 @@ Panel compare_panel(const State& s) {
       const PlanDifference& diff = *e.difference;
       for (std::size_t i = 0; i < diff.changes.size(); ++i) {
         changes.push_back(change_json(e.name, diff.changes[i]));
-        p.rows.push_back(change_row(*d, e.name, diff.changes[i], i, c.of_draft() && p.current));
+        p.rows.push_back(change_row(*d, e.name, diff.changes[i], i, c.of_draft() && c.asked == d->draft.text()));
         if (!p.rows.back().command.empty()) p.rows.back().command += seen_word(d->seen, d->draft.text());
         p.rows.back().selected =
             number++ == d->difference || is_marked(marked, d->model->graph, diff.changes[i]);

@@ -68,7 +68,7 @@ class Grid {
     for (const BrokenRow& b : p.evaluation->broken) {
       const int line = d.plan.statements[static_cast<std::size_t>(b.statement)].line;
       conflicts_.insert(line);
-      brings_.emplace(line, std::string("the plan may take ") + (b.at_least ? "at least " : "") + cell(b.peak, Unit::bytes).text +
+      brings_.emplace(line, std::string("the plan may take ") + b.word + cell(b.peak, Unit::bytes).text +
                                 " where the row allows " + cell(b.limit, Unit::bytes).text);
     }
   }

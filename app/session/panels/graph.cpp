@@ -23,16 +23,6 @@ Cell splits_cell(const std::vector<SplitText>& splits) {
   return {std::move(all), texts.empty() ? "–" : enumeration(texts, shown, " · ", " · ")};
 }
 
-std::string storage_text(const NodePicture& n) {
-  const std::int64_t all = n.group->operators;
-  const auto part = [&](std::int64_t some, const char* what) {
-    return some == 0 ? std::string() : std::string(what) + (some == all ? "" : " " + std::to_string(some) + " of " + std::to_string(all));
-  };
-  std::string out = part(n.recomputed, "recompute");
-  const std::string offload = part(n.offloaded, "offload");
-  return out + (out.empty() || offload.empty() ? "" : ", ") + offload;
-}
-
 Json parameters_json(const ParameterLane& p) {
   if (p.count == 0) return nullptr;
   Json home = Json::array();

@@ -70,7 +70,10 @@ Panel history_panel(const State& s) {
     TableRow row{.id = std::to_string(v.id), .parent = branch > 0 ? std::to_string(branch) : ""};
     row.selected = d->version == v.id;
     const auto runs = std::count_if(d->runs->begin(), d->runs->end(), [&](const RunEntry& r) { return r.version == v.id; });
-    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.change), cell(maybe(v.figures.step_us), Unit::microseconds),
+    const bool old = !v.cluster.empty() && v.measurements != d->measurements;
+    row.cells = {cell(v.id), cell(maybe(v.parent)), cell(v.change),
+                 cell(maybe(v.figures.step_us), Unit::microseconds, old ? Tone::dim : Tone::plain,
+                      old ? "operators have been measured since" : ""),
                  cell(maybe(v.figures.peak_bytes), Unit::bytes),
                  cell(text_or_null(v.figures.verdict), Unit::none, tone_of_verdict(v.figures.verdict)),
                  cell(text_or_null(v.cluster)), cell(runs, Unit::count), time_cell(v.kept_us), cell(v.note), cell(v.name)};

@@ -49,6 +49,10 @@ Panel measured_panel(const State& s) {
   const MeasuredRun& m = *d->measured;
   p.current = d->version == m.version;
   if (!p.current) p.reason = "the run is of version " + std::to_string(m.version);
+  if (p.current && m.measurements != d->measurements) {
+    p.current = false;
+    p.reason = "operators have been measured since: compare run:" + std::to_string(m.run) + " predicts it again";
+  }
   p.facts = {{"run", "Run", cell(m.run), "compare run:" + std::to_string(m.run)},
              {"version", "Version", cell(m.version)},
              {"cluster", "Cluster", cell(m.cluster.name)},
@@ -76,7 +80,7 @@ Panel measured_panel(const State& s) {
                  cell(e.measured_us, Unit::microseconds),
                  std::move(delta),
                  error_cell(e, !m.oversubscribed)};
-    const int device_class = p.current ? e.device_class : -1;  // else of another plan
+    const int device_class = d->version == m.version ? e.device_class : -1;  // else of another plan
     row.command = select_of(*d, device_class, e.operators);
     row.selected = e.by == "class" ? marked.device_class(device_class) : marked.run(e.operators, device_class);
     p.rows.push_back(std::move(row));

@@ -89,6 +89,8 @@ namespace {
 
 // Why there is no picture of the text as it stands.
 std::string why_not_current(const Document& d) {
+  if (d.shown && d.shown->cluster_name == d.cluster && d.shown->text == d.draft.text() && !d.is_now(d.shown))
+    return "operators have been measured since";
   if (d.shown && d.shown->cluster_name != d.cluster && d.evaluating()) return "the plan is being evaluated on " + d.cluster;
   if (d.evaluating()) return "the newest text is being evaluated";
   if (d.latest && d.latest->state == PictureState::open) return "the plan leaves arguments open";
@@ -111,6 +113,7 @@ void say_whether_current(Panel& p, const Document& d) {
     p.reason = "of the plan '" + d.shown_of + "': " + p.reason;
   else if (d.shown)
     p.reason = (d.shown->text.empty()                      ? "of the model without a plan: "
+                : d.shown->text == d.draft.text() && d.shown->cluster_name == d.cluster ? "of older figures: "
                 : d.shown->cluster_name == d.cluster       ? "of an older text: "
                 : d.shown->text == d.draft.text() ? "on " + d.shown->cluster_name + ": "
                                                            : "of an older text, on " + d.shown->cluster_name + ": ") +

@@ -4,6 +4,7 @@
 #include "app/session/panels/panels.h"
 #include "app/session/planning.h"
 #include "app/workbench/conflicts.h"
+#include "planner/simulate/alive.h"
 
 namespace planscope::session {
 
@@ -54,9 +55,13 @@ Panel planner_panel(const State& s) {
   if (!d->planner) return p;
   const PlannerAnswer& a = *d->planner;
   const std::optional<std::vector<FoundLine>> lines = lines_left(a, d->draft.text());
-  p.current = !a.candidates.empty() || a.asked == d->draft.text() || lines;
-  if (!p.current) p.reason = "the plan has been changed since";
-  std::string conflicts = conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts);
+  const bool same_text = !a.candidates.empty() || a.asked == d->draft.text() || lines;
+  p.reason = !same_text                        ? "the plan has been changed since"
+             : a.cluster != d->cluster           ? "it was searched on " + a.cluster
+             : a.measurements != d->measurements ? "operators have been measured since"
+                                                 : "";
+  p.current = p.reason.empty();
+  std::string conflicts = conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts, has_sizes_of_data(d->model->graph));
   if (!conflicts.empty() && conflicts.back() == '\n') conflicts.pop_back();
   const bool bounded = a.step_us && a.lower_bound_us && *a.step_us > 0;
   Json diagnostics = Json::array();

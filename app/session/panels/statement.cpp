@@ -43,7 +43,7 @@ Panel try_panel(const State& s) {
   if (!d || !d->tried) return p;
   p.facts = {{"statement", "Statement", cell(d->tried->statement),
               print(Invocation{"put", {{"statement", d->tried->statement}}})}};
-  p.current = d->tried->text == d->draft.text() && d->tried->cluster == d->cluster;
+  p.current = d->tried->text == d->draft.text() && d->tried->cluster == d->cluster && d->tried->measurements == d->measurements;
   if (!p.current) p.reason = "the plan has been changed since";
   if (!d->tried->tried) {
     const std::string why = d->tried->running ? "it is being tried" : "it was ended";

@@ -120,3 +120,35 @@ TEST_CASE("what another program keeps is seen by the next command, and by the ne
   CHECK(plans(one) == 1);  // its own too
   CHECK(plans(two) == 1);
 }
+
+TEST_CASE("the plan of a file goes on under the name that it is given in the workspace") {
+  const Scratch scratch;
+  Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
+  must(s, "open model=" + kModel + " plan=" + scratch.write("g1.plan", kPlan));
+  must(s, "append \"trans transformer.h[0] recompute\"");
+  must(s, "keep");
+  must(s, "rename plan 2 other");
+  must(s, "append \"trans transformer.h[1] recompute\"");
+  must(s, "keep");
+  s.wait();
+  const Json plans = panel(s, "workspace")["plans"];
+  REQUIRE(plans.size() == 1);
+  CHECK(plans[0]["name"] == "other");
+}
+
+TEST_CASE("versions have their figures where the one that was open is deleted by another program") {
+  const Scratch scratch;
+  Session a({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"}), b({.workspace = scratch.file("w")});
+  must(a, "open model=" + kModel + " plan=" + scratch.write("q.plan", kPlan));
+  must(a, "append \"trans transformer.h[0] recompute\"");
+  must(a, "keep");
+  a.wait();
+  must(b, "delete version 2 discard=yes");
+  a.refresh();
+  must(a, "cluster dgx-a100x1");
+  a.wait();
+  const Json nodes = panel(a, "history")["nodes"];
+  REQUIRE(nodes.size() == 1);
+  CHECK(nodes[0]["step_us"].get<double>() > 0);
+  CHECK(nodes[0]["cluster"] == "dgx-a100x1");
+}

@@ -9,7 +9,7 @@ namespace planscope {
 namespace {
 
 PlanDifference compared(const Sample& a, const Sample& b) {
-  return difference(a.graph(), a.cluster, {a.settled.plan, a.judged()}, {b.settled.plan, b.judged()});
+  return difference(a.graph(), {a.settled.plan, a.judged(), a.cluster}, {b.settled.plan, b.judged(), b.cluster});
 }
 
 TEST_CASE("the parts of a difference are the whole of it") {
