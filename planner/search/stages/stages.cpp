@@ -100,6 +100,8 @@ class Search {
     found.outcome = Outcome::unknown;
     found.lower_bound_us = spaces_.shared_work_us(devices_);
     found.reason = "none of the plans that were tried fits";
+    if (shape_.layers.empty())
+      found.reason += "; the model has no list of numbered modules (as 'layers.0'), so that no stages, and no splits and recomputation of layers, were tried";
     if (const std::int64_t unit = cluster_.devices_per_unit(0); devices_ > unit && spaces_.all().back()->tensor <= unit)
       found.reason += "; tensor-parallel groups of more than " + std::to_string(unit) +
                       " devices, over several levels of the cluster, were not tried";
