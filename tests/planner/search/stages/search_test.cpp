@@ -463,6 +463,7 @@ TEST_CASE("repeated calls take another order than 1F1B, where that is allowed", 
   const Cluster c = cluster("dgx2-v100x1");
   Settings s;
   s.global_batch = 64;
+  s.seconds = 3600;  // it ends by itself
   s.rows = rows("require |pipe| = 4\nrequire |data| = 1\nrequire |tensor| = 4\nrequire |mb| = 16\n");
   s.templates.three_f1b = false;
   const Result<Found> usual = search(graph, c, s);
