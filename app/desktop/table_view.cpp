@@ -135,7 +135,7 @@ TableView::TableView(QWidget* parent)
   });
   connect(view_->header(), &QHeaderView::sectionResized, view_, [this] {
     if (!fitting_ && QApplication::mouseButtons() != Qt::NoButton) sized_by_hand_ = true;
-    if (view_->wordWrap()) view_->doItemsLayout();
+    if (!fitting_ && view_->wordWrap()) view_->doItemsLayout();
   });
   connect(view_, &QTreeView::customContextMenuRequested, this, [this](const QPoint& at) { show_menu(at); });
   copy_ = new QAction(tr("Copy with headers"), this);
@@ -248,8 +248,10 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
   view_->setUniformRowHeights(!wrap);
   if (reset) restore(kept);
   show_selected();
-  if (p && !p->rows.empty() && (!fitted_ || !kept.any)) fit_columns();
-  if (wrap) view_->doItemsLayout();
+  if (p && !p->rows.empty() && (!fitted_ || !kept.any))
+    fit_columns();
+  else if (wrap)
+    view_->doItemsLayout();
 }
 
 // As wide as what is in them, within reason; the last column takes the rest. Where they do not fit, the one at the
@@ -258,6 +260,8 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
 void TableView::fit_columns() {
   fitted_ = true;
   fitting_ = true;
+  const bool wrap = view_->wordWrap();
+  view_->setUniformRowHeights(true);  // else each width lays all rows out anew
   const int room = view_->viewport()->width(), last = sorted_->columnCount() - 1;
   const QAbstractItemView* contents = view_;
   int used = 0, all = 0;
@@ -283,6 +287,8 @@ void TableView::fit_columns() {
     view_->setColumnWidth(c, width);
     used += width;
   }
+  view_->setUniformRowHeights(!wrap);
+  if (wrap) view_->doItemsLayout();
   fitting_ = false;
 }
 
