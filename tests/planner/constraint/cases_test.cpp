@@ -109,7 +109,7 @@ TEST_CASE("completions and conflicts, by text") {
 }
 
 TEST_CASE("a stop from another thread ends the search with the best so far") {
-  const plan::ModelInfo model = model_of("llama layers=2 batch=8");
+  const plan::ModelInfo model = model_of("llama layers=2 batch=4096");
   Judge judge = synthetic_judge(model);
   std::atomic<bool> stop = false;
   std::atomic<int> calls = 0;
@@ -119,13 +119,14 @@ TEST_CASE("a stop from another thread ends the search with the best so far") {
     return evaluate(p);
   };
   const Result<Completion> c =
-      complete(parsed("devices 8 as data=?d tensor=?t\ntrans * batch by data\n", "a.plan"), {}, judge, {.stop = &stop});
+      complete(parsed("devices 4096 as data=?d tensor=?t\naxis mb=?m\ntrans * batch by mb, data\n", "a.plan"), {}, judge,
+               {.stop = &stop});
   REQUIRE(c.value);
   CHECK(c->outcome == Outcome::unknown);
   CHECK(c->reason == "stopped");
   CHECK(c->plan);
   CHECK(c->evaluations >= 2);
-  CHECK(c->evaluations < 4);  // of all
+  CHECK(c->evaluations <= 3 + static_cast<int>(std::thread::hardware_concurrency()));  // of dozens: what had begun by then
 }
 
 namespace {
