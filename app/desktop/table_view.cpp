@@ -14,6 +14,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "app/desktop/completing_line.h"
 #include "app/session/commands.h"
@@ -56,7 +57,13 @@ class CellDelegate : public QStyledItemDelegate {
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
     QSize size = QStyledItemDelegate::sizeHint(option, index);
     if (!view_->wordWrap() || model_->is_number(index.column())) return size;
+    // What lies beyond the edge makes no row higher.
+    if (view_->header()->sectionPosition(index.column()) >= view_->viewport()->width()) {
+      size.setHeight(qMin(size.height(), option.fontMetrics.lineSpacing() + 6));
+      return size;
+    }
     const int width = view_->columnWidth(index.column()) - 12;
+    if (size.width() <= width && size.height() < 2 * option.fontMetrics.lineSpacing()) return size;  // one line does
     const QRect needed =
         option.fontMetrics.boundingRect(0, 0, qMax(40, width), 10000, Qt::TextWordWrap, index.data().toString());
     size.setHeight(qMax(size.height(), qMin(needed.height(), most_lines * option.fontMetrics.lineSpacing()) + 6));
@@ -249,9 +256,32 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
   if (reset) restore(kept);
   show_selected();
   if (p && !p->rows.empty() && (!fitted_ || !kept.any))
-    fit_columns();
+    fit_wanted_ = true;
   else if (wrap)
+    layout_wanted_ = true;
+  if (isVisible()) lay_out();
+}
+
+void TableView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  lay_out();
+}
+
+void TableView::lay_out() {
+  const bool fit = std::exchange(fit_wanted_, false), rows = std::exchange(layout_wanted_, false);
+  if (fit)
+    fit_columns();
+  else if (rows)
     view_->doItemsLayout();
+}
+
+void TableView::fit_soon() {
+  if (std::exchange(fit_due_, true)) return;
+  QTimer::singleShot(0, this, [this] {
+    fit_due_ = false;
+    fit_wanted_ = true;
+    if (isVisible()) lay_out();
+  });
 }
 
 // As wide as what is in them, within reason; the last column takes the rest. Where they do not fit, the one at the
@@ -260,21 +290,24 @@ void TableView::set_panel(std::shared_ptr<const session::Panel> panel) {
 void TableView::fit_columns() {
   fitted_ = true;
   fitting_ = true;
+  fitted_width_ = view_->width();
   const bool wrap = view_->wordWrap();
   view_->setUniformRowHeights(true);  // else each width lays all rows out anew
   const int room = view_->viewport()->width(), last = sorted_->columnCount() - 1;
   const QAbstractItemView* contents = view_;
+  std::vector<int> needed, with_header;
   int used = 0, all = 0;
   for (int c = 0; c <= last; ++c) {
-    view_->resizeColumnToContents(c);
-    all += qMin(view_->columnWidth(c), px(widest_at_100));
+    needed.push_back(contents->sizeHintForColumn(c));
+    with_header.push_back(qMax(needed.back(), view_->header()->sectionSizeHint(c)));
+    all += qMin(with_header.back(), px(widest_at_100));
   }
   for (int c = 0; c <= last; ++c) {
+    const std::size_t k = static_cast<std::size_t>(c);
     const int header =
         view_->header()->fontMetrics().horizontalAdvance(sorted_->headerData(c, Qt::Horizontal).toString()) +
         px(38);  // its padding and the sign of the order
-    int width =
-        qMin(all > room ? qMax(header, contents->sizeHintForColumn(c) + 8) : view_->columnWidth(c), px(widest_at_100));
+    int width = qMin(all > room ? qMax(header, needed[k] + 8) : with_header[k], px(widest_at_100));
     const int rest = room - used;
     if (c > 0 && width > rest && rest > 0) {
       if (!model_->is_number(c) && rest >= std::max({px(60), header, width / 2})) {
@@ -294,7 +327,7 @@ void TableView::fit_columns() {
 
 void TableView::set_theme(Theme theme) {
   model_->set_theme(theme);
-  if (fitted_ && !sized_by_hand_) QTimer::singleShot(0, this, [this] { fit_columns(); });  // texts may be larger
+  if (fitted_ && !sized_by_hand_) fit_soon();  // texts may be larger
 }
 
 void TableView::collect_text(const QModelIndex& parent, bool all, QStringList& lines) const {
@@ -315,8 +348,8 @@ QString TableView::copied_text() const {
 }
 
 bool TableView::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == view_ && event->type() == QEvent::Resize && fitted_ && !sized_by_hand_)
-    QTimer::singleShot(0, this, [this] { fit_columns(); });
+  if (watched == view_ && event->type() == QEvent::Resize && fitted_ && !sized_by_hand_ && view_->width() != fitted_width_)
+    fit_soon();
   if (watched == view_ && (event->type() == QEvent::KeyPress || event->type() == QEvent::ShortcutOverride)) {
     auto* key = static_cast<QKeyEvent*>(event);
     if (key->matches(QKeySequence::Paste) && model_->panel() && !model_->panel()->paste.empty()) {

@@ -45,6 +45,7 @@ class TableView : public QWidget {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
  private:
   struct Kept {
@@ -57,6 +58,8 @@ class TableView : public QWidget {
   void restore(const Kept& kept);
   void show_selected();
   void fit_columns();
+  void fit_soon();  // once, whatever number of times it is asked for until then
+  void lay_out();
   void show_menu(const QPoint& at);
   void paste();
   void collect_text(const QModelIndex& parent, bool all, QStringList& lines) const;
@@ -70,6 +73,9 @@ class TableView : public QWidget {
   QLineEdit* filter_;
   QAction *copy_, *paste_, *all_;  // of the context menu
   bool fitted_ = false, fitting_ = false, sized_by_hand_ = false;
+  bool fit_wanted_ = false, layout_wanted_ = false;  // by what is shown then; while it is hidden, nothing is measured
+  bool fit_due_ = false;
+  int fitted_width_ = -1;  // of the view, in pixels
 };
 
 }  // namespace planscope

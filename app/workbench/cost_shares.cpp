@@ -65,7 +65,7 @@ class Sharer {
   static double runs_of(const Step& step, double all, double last) {
     if (step.last) return last;
     if (step.but_last) return all - last;
-    const std::optional<Runs>& one_of = step.first_of ? step.first_of : step.last_of;
+    const std::optional<Runs>& one_of = step.restore_after ? step.restore_after : step.offload_with;
     return one_of ? all / static_cast<double>(one_of->runs) : all;
   }
 

@@ -90,11 +90,18 @@ Result<OpenProgram> open_program(const std::string& model, const std::string& fi
   return out;
 }
 
+namespace {
+
+bool is_version(const std::string& where) {
+  return !where.empty() && where.size() < 18 &&
+         std::all_of(where.begin(), where.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
 std::optional<PlanRow> kept_plan(const std::string& where, const Workspace* workspace) {
   if (!workspace) return std::nullopt;
-  const bool number = !where.empty() && where.size() < 18 &&
-                      std::all_of(where.begin(), where.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (number)
+  if (is_version(where))
     if (const auto row = workspace->plan(std::stoll(where)); row.ok()) return *row;
   const auto row = workspace->find_plan(where);
   return row.ok() ? *row : std::nullopt;
@@ -108,7 +115,8 @@ Result<plan::Plan> open_plan(const std::string& where, const Workspace* workspac
     return plan::parse_plan(file->text, where);
   }
   if (const std::optional<PlanRow> row = kept_plan(where, workspace)) return plan::parse_plan(row->text, row->name);
-  return about(where, "there is no such plan file, and no plan of that name or number in the workspace", "",
+  return about(where, "there is no such plan file, and no plan of that name or number in the workspace",
+               is_version(where) ? "it may have been deleted, or be of another workspace" : "",
                "'planscope list' shows the workspace");
 }
 

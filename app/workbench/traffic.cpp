@@ -62,7 +62,7 @@ std::int64_t runs_of(const Step& step, std::int64_t all) {
   if (all == 0) return 0;
   if (step.last) return 1;
   if (step.but_last) return all - 1;
-  const std::optional<Runs>& one_of = step.first_of ? step.first_of : step.last_of;
+  const std::optional<Runs>& one_of = step.restore_after ? step.restore_after : step.offload_with;
   return one_of ? all / one_of->runs : all;
 }
 

@@ -45,6 +45,9 @@ const std::vector<std::string>& text_rule_lines() {
       "frozen n=bag "
       "\"a bag is reduced as a whole\", free d=hidden ; linear weight ; saves indices ; arguments mode",
       "planscope::pick : self b.. v, target b.. -> b.. ; sum v=vocab ; linear self ; saves target ; shard offset_index",
+      "planscope::index_rows : self b v r.., index b -> b r.. ; frozen v=in \"looked up by index\" ; linear self ; saves index",
+      "planscope::index_rows : self b v r.., index b i -> b i r.. ; frozen v=in \"looked up by index\" ; linear self ; saves "
+      "index",
       // complex numbers, and windows that are transformed
       "aten::view_as_complex : self b.. r -> b.. ; frozen r=complex \"real and imaginary part\" ; linear self",
       "aten::view_as_real : self b.. -> b.. r ; frozen r=complex \"real and imaginary part\" ; linear self",

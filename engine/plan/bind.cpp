@@ -184,30 +184,17 @@ void take_bounds(OpenVariable& v, const Condition& c) {
   }
 }
 
-// `by ?a` without a set: any axis that the plan has.
-void take_axes(Decisions& d) {
-  for (const Statement& s : d.plan.statements) {
-    const auto* trans = std::get_if<TransStatement>(&s.body);
-    if (!trans) continue;
-    for (const Choice& choice : trans->axes) {
-      if (choice.words.size() != 1 || choice.words[0][0] != '?') continue;
-      const std::string name = choice.words[0].substr(1);
-      const auto v = std::find_if(d.variables.begin(), d.variables.end(), [&](const OpenVariable& o) { return o.name == name; });
-      if (v == d.variables.end() || !v->words.empty() || !v->values.empty()) continue;
-      for (const AxisInfo& a : d.axes) v->words.push_back(a.name);
-    }
-  }
-}
-
 void finish_variables(Decisions& d) {
-  take_axes(d);
-  for (const Alternatives& a : d.alternatives) {  // `?dim` without a set: what its operators have
-    if (a.variable < 0) continue;
-    std::vector<std::string>& words = d.variables[static_cast<std::size_t>(a.variable)].words;
-    for (const std::string& w : a.words)
-      if (std::find(words.begin(), words.end(), w) == words.end()) words.push_back(w);
-  }
-  for (OpenVariable& v : d.variables) {
+  for (std::size_t k = 0; k < d.variables.size(); ++k) {
+    OpenVariable& v = d.variables[k];
+    const std::vector<std::string> possible = possible_words(d, k);
+    const auto impossible = [&](const std::string& w) {
+      return std::find(possible.begin(), possible.end(), w) == possible.end();
+    };
+    if (v.words.empty() && v.values.empty())
+      v.words = possible;
+    else if (!possible.empty() && !std::all_of(v.words.begin(), v.words.end(), impossible))
+      std::erase_if(v.words, impossible);
     for (const ConditionRow& row : d.conditions) take_bounds(v, row.condition);
     std::sort(v.values.begin(), v.values.end());
     v.values.erase(std::unique(v.values.begin(), v.values.end()), v.values.end());
@@ -261,6 +248,7 @@ Result<Decisions> bind(const Plan& plan, const ModelInfo& model, const OpenValue
   report_idle_values(c);
   check_decisions(c);
   finish_variables(d);
+  report_impossible_words(c);
   d.complete = is_complete(d);
   std::stable_sort(result.diagnostics.begin(), result.diagnostics.end(),
                    [](const Diagnostic& a, const Diagnostic& b) { return a.line < b.line; });

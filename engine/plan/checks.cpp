@@ -136,7 +136,7 @@ class Checker {
     if (!left) return;
     const auto part = [&](int p) { return f.parts.empty() ? PartInfo{f.size, "", false} : f.parts[static_cast<std::size_t>(p)]; };
     if (!left->used_up) return refuse_division(op, cut, f, part(left->part), left->blocks);
-    if (f.parts.size() > 1 && left->part == cut.part + 1 && cut.axes.size() == 1) return refuse_inside(op, cut, part(cut.part));
+    if (f.parts.size() > 1 && left->part == cut.part + 1 && cut.axes.size() == 1) return refuse_inside(op, cut, f, part(cut.part));
     refuse_division(op, cut, f, part(cut.part), cut.product);
   }
 
@@ -218,7 +218,7 @@ class Checker {
                   "'sizes balanced'; dividing sizes: " + join(dividing, ", ") + input_size_hint(name) + ".");
   }
 
-  void refuse_inside(int op, const Cut& cut, const PartInfo& part) {
+  void refuse_inside(int op, const Cut& cut, const FactorInfo& f, const PartInfo& part) {
     if (!once(op, cut, part.size)) return;
     const OperatorInfo& o = c_.model.operators[static_cast<std::size_t>(op)];
     std::string module = last_module(o.module);
@@ -227,11 +227,17 @@ class Checker {
     const std::size_t blank = name.rfind(' ');
     std::string one = blank == name.npos ? name : name.substr(blank + 1);
     const std::string axis = name.substr(0, name.find(' '));
+    // A part without a name of its own has that of the whole.
+    const bool unnamed = name == f.names[0] && f.size > part.size;
+    const std::string what =
+        unnamed ? " of " + std::to_string(f.size) + " is in " + std::to_string(part.size) + " parts of " +
+                      std::to_string(f.size / part.size) + ", as another operator reads them"
+                : " is " + std::to_string(part.size);
     if (!one.ends_with("s"))  // a size, not things that are counted: `batch`
       return c_.report(Severity::error, cut.statement,
-                       operator_text(op) + " over " + axes_text(op, cut) + ": its " + name + " is " +
-                           std::to_string(part.size) + ", and " + std::to_string(cut.product) +
-                           " blocks would cut inside one element of it. Take an axis of at most " +
+                       operator_text(op) + " over " + axes_text(op, cut) + ": its " + name + what + ", and " +
+                           std::to_string(cut.product) + " blocks would cut inside one " +
+                           (unnamed ? "of them" : "element of it") + ". Take an axis of at most " +
                            std::to_string(part.size) + " that divides it" + input_size_hint(name) +
                            ", or split the axis in two, " + axis + "=" + std::to_string(part.size) + " rep=" +
                            std::to_string(cut.product / part.size) + ", and write '" + axis + "' behind 'by'.");

@@ -189,6 +189,9 @@ void bind_let(Context&, const LetStatement&);          // let.cpp
 void bind_require(Context&, const RequireStatement&);  // rows.cpp
 void bind_forbid(Context&, const ForbidStatement&);
 void report_idle_values(Context&);                   // where.cpp: rows about values that no statement uses
+void report_impossible_words(Context&);              // where.cpp: rows that name words which their open values cannot be
+// The words that an open value can be, whatever the rows say: axes, or factors of its operators. Empty for other values.
+std::vector<std::string> possible_words(const Decisions&, std::size_t variable);
 void add_condition_row(Context&, const Condition&);  // resolved, with open values
 void collect_variables(Context&);                    // Decisions::variables from all statements
 void check_decisions(Context&);                      // checks.cpp: what only the whole plan can show

@@ -3,6 +3,7 @@
 // planner while the value is open, an error where a known one breaks it, of every case of the statement's variables.
 #include <algorithm>
 
+#include "engine/base/text.h"
 #include "engine/plan/context.h"
 #include "engine/plan/printer.h"
 #include "engine/plan/rewrite.h"
@@ -147,6 +148,55 @@ void report_idle_values(Context& c) {
         c.report(Severity::warning, static_cast<int>(i),
                  "'?" + name + "' is used by no statement; the row decides nothing.");
   }
+}
+
+std::vector<std::string> possible_words(const Decisions& d, std::size_t variable) {
+  const std::string word = "?" + d.variables[variable].name;
+  std::vector<std::string> out;
+  for (const Statement& s : d.plan.statements)
+    if (const auto* trans = std::get_if<TransStatement>(&s.body))
+      for (const Choice& axes : trans->axes)
+        if (out.empty() && axes.words == std::vector<std::string>{word})
+          for (const AxisInfo& a : d.axes) out.push_back(a.name);
+  for (const Alternatives& a : d.alternatives)
+    if (a.variable == static_cast<int>(variable))
+      for (const std::string& w : a.words)
+        if (std::find(out.begin(), out.end(), w) == out.end()) out.push_back(w);
+  return out;
+}
+
+namespace {
+// Words that a condition compares with open values and that none of these can be. A value without possible words is left out.
+void collect_impossible_words(const Condition& c, const Decisions& d, std::map<std::string, std::vector<std::string>>& out) {
+  for (const Condition& p : c.parts) collect_impossible_words(p, d, out);
+  const std::vector<const Expression*> terms = compared(c);
+  std::vector<std::string> known;
+  for (const Expression* e : terms) {
+    if (e->kind != Expression::Kind::open) continue;
+    const auto v = std::find_if(d.variables.begin(), d.variables.end(), [&](const OpenVariable& o) { return o.name == e->text; });
+    if (v == d.variables.end()) return;
+    const std::vector<std::string> words = possible_words(d, static_cast<std::size_t>(v - d.variables.begin()));
+    if (words.empty()) return;
+    known.insert(known.end(), words.begin(), words.end());
+  }
+  if (known.empty()) return;
+  for (const Expression* e : terms)
+    if (e->kind == Expression::Kind::name && std::find(known.begin(), known.end(), e->text) == known.end())
+      out.emplace(e->text, known);
+}
+}  // namespace
+
+void report_impossible_words(Context& c) {
+  std::map<int, std::map<std::string, std::vector<std::string>>> by_statement;
+  for (const ConditionRow& row : c.decisions.conditions)
+    collect_impossible_words(row.condition, c.decisions, by_statement[row.statement]);
+  for (const auto& [statement, words] : by_statement)
+    for (const auto& [word, known] : words) {
+      const std::string near = nearest(word, known);
+      c.report(Severity::warning, statement,
+               "'" + word + "' is no value that it can take; there are " + join(known, ", ") + "." +
+                   (near.empty() ? "" : " Did you mean '" + near + "'?"));
+    }
 }
 
 // --- of the current statement

@@ -116,7 +116,7 @@ struct Layout {
 enum class Role : std::uint8_t {
   data,      // of the forward pass (inputs, activations, fetched weights, the loss)
   gradient,  // of the loss with respect to the tensor
-  home,      // the stored parameter or buffer, alive between steps, in the layout of its update
+  home,      // of a parameter, a buffer or a constant, alive between steps; of a parameter in the layout of its update
   state,     // what the optimizer keeps of a home from one update to the next, in the layout of the home; a value only
              // where it waits in host memory: there at the beginning of a step, on the device from restore to offload
 };
@@ -200,7 +200,7 @@ struct Move {
 };
 
 enum class Code : std::uint8_t {
-  load,        // out: the slice of an input or constant
+  load,        // out: the slice of an input, or of a buffer that steps change
   compute,     // run piece forward. in: its leaves, out: its outputs. `keep`: what backward reads is kept
   replay,      // the same again for a recompute unit, just before its backward
   backward,    // in: gradients of the piece's outputs (-1: none), then the whole values of softmax_outputs(), which its

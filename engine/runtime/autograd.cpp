@@ -20,13 +20,22 @@ void release(const c10::Storage& storage) {
 
 void release_storage(const at::Tensor& tensor) { release(tensor.storage()); }
 
-void refill_storage(const at::Tensor& tensor, const at::Tensor& contents) {
+void refill_storage(const at::Tensor& tensor, at::Tensor contents) {
   if (tensor.sizes() != contents.sizes() || tensor.scalar_type() != contents.scalar_type() || !tensor.is_contiguous()) {
     throw std::logic_error("a value is made again with other sizes");
   }
+  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  const bool alone = contents.use_count() == 1 && contents.storage().use_count() == 1 && contents.is_contiguous() &&
+                     contents.storage().nbytes() == contents.nbytes();
+  if (storage->nbytes() == 0 && tensor.storage_offset() == 0 && alone) {
+    c10::StorageImpl* given = contents.storage().unsafeGetStorageImpl();
+    storage->set_data_ptr_noswap(given->set_data_ptr(c10::DataPtr(nullptr, given->device())));
+    storage->set_nbytes(contents.nbytes());
+    given->set_nbytes(0);
+    return;
+  }
   const at::Tensor source = contents.contiguous();
   const std::size_t offset = static_cast<std::size_t>(tensor.storage_offset()) * tensor.element_size();
-  c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
   if (storage->nbytes() == 0) {
     storage->set_data_ptr_noswap(c10::GetAllocator(c10::kCPU)->allocate(offset + source.nbytes()));
     storage->set_nbytes(offset + source.nbytes());

@@ -8,12 +8,12 @@
 namespace planscope {
 
 // The contents of the tensor's storage, given back to the allocator; sizes stay. Whatever shares the storage (also what
-// autograd has saved) must not be read before refill().
+// autograd has saved) must not be read before refill_storage().
 void release_storage(const at::Tensor&);
 
-// Makes the storage again and copies `contents` (equal sizes and type) into it. Autograd does not notice: what it had
-// saved has the same contents as before.
-void refill_storage(const at::Tensor&, const at::Tensor& contents);
+// Makes the storage again with `contents` (equal sizes and type): takes their memory where nothing else holds it, and
+// copies them otherwise. Autograd does not notice: what it had saved has the same contents as before.
+void refill_storage(const at::Tensor&, at::Tensor contents);
 
 // The contents of a storage in memory that is not the device's (here: not counted as such). Made from a storage that is
 // given back; bring_back() makes it again.

@@ -95,6 +95,14 @@ TensorList pick(const CallArguments& arguments, Precision) {
   return {logits.gather(-1, index).squeeze(-1).masked_fill(ignored, 0)};
 }
 
+TensorList index_rows(const CallArguments& arguments, Precision) {
+  const at::Tensor index = arguments.tensor("index");
+  std::vector<std::int64_t> counted(static_cast<std::size_t>(index.dim()), 1);
+  counted[0] = index.size(0);
+  const at::Tensor rows = at::arange(index.size(0), index.options().dtype(at::kLong)).view(counted);
+  return {at::index(arguments.tensor("self"), {rows, index})};
+}
+
 TensorList token_mask(const CallArguments& arguments, Precision precision) {
   const at::Tensor kept = arguments.tensor("target").ne(arguments.integer("ignore_index"));
   return {kept.to(scalar_type(arguments.dtype("dtype"), precision))};
@@ -146,6 +154,7 @@ CanonicalOperator canonical_operator(const std::string& target) {
       {"planscope::where_mask", where_mask},
       {"planscope::lse", log_sum_exp},
       {"planscope::pick", pick},
+      {"planscope::index_rows", index_rows},
       {"planscope::token_mask", token_mask},
       {"planscope::copy", copy},
       {"statistics::unbias", unbias},

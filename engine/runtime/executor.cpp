@@ -34,6 +34,7 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
     homes_[id] = source_.block(value.tensor, site.region(id, site.device(), free_));
     for (std::int64_t k = 0; k < value.lag; ++k) older_[id].push_back(homes_[id].clone());
   }
+  hold_written();
   source_.release_pages();
   for (const Segment& segment : program_.segments) {
     for (const Instruction& i : segment.instructions) {
@@ -48,6 +49,18 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
       state.put_away();
     }
   }
+}
+
+// Buffers that steps change, whole, where this device loads them.
+void Executor::hold_written() {
+  for (const Segment& segment : program_.segments)
+    for (const Instruction& i : segment.instructions) {
+      if (i.code != Code::load || site_.point(segment.place, site_.device(), free_).empty()) continue;
+      const TensorId tensor = value(i.out[0]).tensor;
+      for (const Mutation& m : site_.graph().model->mutations)
+        if (m.buffer == tensor && written_.count(tensor) == 0)
+          written_[tensor][0] = source_.block(tensor, whole_region(site_.graph(), tensor));
+    }
 }
 
 std::int64_t Executor::instructions() const {
@@ -147,6 +160,7 @@ void Executor::end_step() {
   erase_steps_to(step_, values_), erase_steps_to(step_, retired_), erase_steps_to(step_, merges_);
   erase_steps_to(step_, kept_), erase_steps_to(step_, to_self_);
   if (!overlaps()) away_.clear(), leaving_.clear();
+  for (auto& [buffer, versions] : written_) versions.erase(versions.begin(), std::prev(versions.upper_bound(step_ + 1)));
 }
 
 void Executor::run(const Segment& segment, const Instruction& i) {
@@ -246,7 +260,7 @@ void Executor::put(ProgramValueId id, at::Tensor tensor) {
     const auto retired = retired_.find(key(original));
     if (retired == retired_.end() || retired->second.storage().nbytes() > 0)
       throw std::logic_error(site_.graph().tensor_name(value(id).tensor) + " is made again before it is freed");
-    refill_storage(retired->second, tensor);
+    refill_storage(retired->second, std::move(tensor));
     tensor = retired->second;
   }
   values_[k] = std::move(tensor);
@@ -255,9 +269,10 @@ void Executor::put(ProgramValueId id, at::Tensor tensor) {
 void Executor::finish(const Key& k) {
   const auto found = pending_.find(k);
   if (found == pending_.end()) return;
-  const std::function<at::Tensor()> wait = std::move(found->second);
+  std::function<at::Tensor()> wait = std::move(found->second);
   pending_.erase(found);
   at::Tensor tensor = wait();
+  wait = {};  // it holds the message
   const Point before = free_;
   const std::int64_t now = std::exchange(step_, k.second.front());
   for (std::size_t n = 1; n < k.second.size(); ++n)
@@ -279,21 +294,23 @@ void Executor::load(const Instruction& i) {
   const TensorId tensor = value(out).tensor;
   const Region region = site_.region(out, site_.device(), free_);
   const auto written = written_.find(tensor);
-  if (written != written_.end())
-    if (const auto next = written->second.upper_bound(step_); next != written->second.begin())
-      return put(out, cut(std::prev(next)->second, whole_region(site_.graph(), tensor), region).clone());
-  put(out, source_.block(tensor, region));
+  if (written == written_.end()) return put(out, source_.block(tensor, region));
+  const at::Tensor& held = std::prev(written->second.upper_bound(step_))->second;
+  const Region whole = whole_region(site_.graph(), tensor);
+  put(out, region == whole ? held : cut(held, whole, region));
 }
 
-// Loads of this step go on reading what the buffer was before it.
+// Loads of this step go on reading what the buffer was before it. The value itself is kept, where its memory is its own and
+// nothing else will change it.
 void Executor::write(const Instruction& i) {
-  const at::Tensor now = get(i.in[0]).detach().clone();
-  for (const Mutation& m : site_.graph().model->mutations) {
-    if (m.value != value(i.in[0]).tensor) continue;
-    std::map<std::int64_t, at::Tensor>& versions = written_[m.buffer];
-    versions[step_ + 1] = now;
-    versions.erase(versions.begin(), versions.lower_bound(step_));
-  }
+  const ProgramValueId id = i.in[0];
+  at::Tensor now = get(id).detach();
+  const bool changes = homes_.count(id) > 0 || refilled_[static_cast<std::size_t>(id)] || value(id).refills >= 0;
+  if (changes || !now.is_contiguous() || now.storage().nbytes() != now.nbytes())
+    now = now.clone(at::MemoryFormat::Contiguous);
+  for (const Mutation& m : site_.graph().model->mutations)
+    if (m.value == value(id).tensor)
+      if (const auto held = written_.find(m.buffer); held != written_.end()) held->second[step_ + 1] = now;
 }
 
 void Executor::compute(const Segment& segment, const Instruction& i) {
@@ -538,6 +555,8 @@ void Executor::release(const Segment& segment, const Instruction& i) {
 std::vector<ParameterBlock> Executor::parameters() const {
   std::vector<ParameterBlock> out;
   for (const auto& [id, tensor] : homes_) {
+    const std::vector<Value>& values = site_.graph().model->values;
+    if (values[static_cast<std::size_t>(value(id).tensor)].kind != ValueKind::parameter) continue;
     const auto gradient = first_gradients_.find(id);
     out.push_back({value(id).tensor, site_.region(id, site_.device(), Point(program_.axes.size(), -1)), tensor,
                    gradient == first_gradients_.end() ? at::Tensor() : gradient->second});

@@ -98,6 +98,7 @@ class Executor {
   void run_slot(const SlotRun&, const ExecutionObserver&);
   void end_step();
   void run(const Segment&, const Instruction&);
+  void hold_written();
   void write(const Instruction&);
   void load(const Instruction&);
   void compute(const Segment&, const Instruction&);

@@ -5,7 +5,7 @@
 
 namespace planscope {
 
-// What the Program still reads as a value, parameters, and what runs have kept that are not offloaded.
+// What the Program still reads as a value, what is stored, and what runs have kept that are not offloaded.
 std::set<const c10::StorageImpl*> Executor::needed_here() const {
   std::set<const c10::StorageImpl*> needed;
   const auto note = [&](const at::Tensor& tensor) { needed.insert(tensor.storage().unsafeGetStorageImpl()); };
@@ -14,6 +14,8 @@ std::set<const c10::StorageImpl*> Executor::needed_here() const {
   for (const auto& [id, tensor] : homes_) note(tensor);
   for (const auto& [id, versions] : older_)
     for (const at::Tensor& tensor : versions) note(tensor);
+  for (const auto& [buffer, versions] : written_)
+    for (const auto& [step, tensor] : versions) note(tensor);
   for (const auto& [key, kept] : kept_)
     if (!kept.offloaded)
       for (const SavedStorage& saved : kept.run.saved)
@@ -59,7 +61,6 @@ void Executor::restore(const Instruction& i) {
   found->second.offloaded = false;
   for (const SavedStorage& saved : found->second.run.saved) {
     const auto storage = saved.lock();
-    leaving_.erase(storage.get());
     const auto copy = away_.find(storage.get());
     if (copy == away_.end()) continue;
     copy->second.bring_back();

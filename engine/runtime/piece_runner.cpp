@@ -75,9 +75,14 @@ TensorList PieceRunner::run(PieceId id, const Point& at, const TensorList& leave
   ParameterViews views;
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf) {
     slots[leaf] = leaves[leaf];
-    if (kept == nullptr) continue;
-    kept->leaves.emplace_back();
+    if (kept != nullptr) kept->leaves.emplace_back();
     if (!wanted_[static_cast<std::size_t>(id)][leaf] || !carries_gradient(leaves[leaf])) continue;
+    if (kept == nullptr) {
+      // As a model's own weights under no_grad: LibTorch's products choose by `requires_grad` whether they copy the
+      // operand that is not contiguous or a weight for each matrix of the batch.
+      slots[leaf] = leaves[leaf].detach().requires_grad_();
+      continue;
+    }
     kept->leaves.back() = stand_in(leaves[leaf].detach());
     slots[leaf] = behind(kept->leaves.back(), leaves[leaf]);
   }

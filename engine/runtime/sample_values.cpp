@@ -105,6 +105,7 @@ std::optional<std::int64_t> index_bound(const Graph& graph, OpId op, std::size_t
   if ((node.target == "aten::embedding" || node.target == "planscope::embedding_bag") && name == "indices")
     return bound("weight", 0);
   if (node.target == "planscope::pick" && name == "target") return bound("self", -1);
+  if (node.target == "planscope::index_rows" && name == "index") return bound("self", 1);
   if (node.target == "planscope::grouped_mm" && name == "index") return bound("weight", 0);
   if (node.target == "aten::cross_entropy_loss" && name == "target") {
     const auto self = tensor_argument(node, "self");

@@ -107,10 +107,10 @@ MoveCost transfer_cost(const Graph& graph, const Program& program, const Cluster
 
 std::string link_key(Collective kind) { return "link " + std::string(to_string(kind)); }
 
-MessageCopies message_copies(const Instruction& issue, Bytes payload, bool in_place) {
+MessageCopies message_copies(const Instruction& issue, Bytes payload, bool in_place, bool even) {
   const double once = 2.0 * static_cast<double>(payload.count);  // read and written
   if (issue.out.size() > 1) return {1.5 * once, 0};              // written as zeros before
-  const bool rows = issue.move.dim == 0 && issue.move.part == 0;
+  const bool rows = even && issue.move.dim == 0 && issue.move.part == 0;
   switch (issue.move.kind) {
     case MoveKind::all_reduce:
       return {in_place ? 0 : once, 0};

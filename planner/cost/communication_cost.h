@@ -41,10 +41,10 @@ std::string link_key(Collective);
 
 // Bytes that a device moves through its memory to make a message of an `issue` instruction, and values of what has come,
 // as engine/runtime/move_runner.h does it: buckets are packed, blocks that are no rows are cut out and pasted. `in_place`:
-// the result takes the memory of the operand.
+// the result takes the memory of the operand. `even`: all blocks have the same size.
 struct MessageCopies {
   double before = 0, after = 0;
 };
-MessageCopies message_copies(const Instruction&, Bytes payload, bool in_place);
+MessageCopies message_copies(const Instruction&, Bytes payload, bool in_place, bool even = true);
 
 }  // namespace planscope

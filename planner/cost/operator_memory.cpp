@@ -72,6 +72,14 @@ bool is_causal(const Graph& graph, const PieceOp& piece_op) {
   return false;
 }
 
+// Elements of the causal mask that blocks of queries or of keys need, as the kernel's own one is of whole dimensions.
+std::int64_t causal_positions(const Graph& graph, const PieceOp& piece_op, const Local& local, const Operand& q, const Operand& k) {
+  const std::size_t rank = q.map.size();
+  const std::int64_t queries = local.dim(q, rank - 2), keys = local.dim(k, rank - 2);
+  const bool blocks = queries != graph.sizes(q.tensor)[rank - 2] || keys != graph.sizes(k.tensor)[rank - 2];
+  return blocks && !local.input("attn_mask") && is_causal(graph, piece_op) ? queries * keys : 0;
+}
+
 std::int64_t of_attention(const Graph& graph, const PieceOp& piece_op, const Local& local) {
   const Operand* q = local.input("query");
   const Operand* k = local.input("key");
@@ -79,10 +87,7 @@ std::int64_t of_attention(const Graph& graph, const PieceOp& piece_op, const Loc
   if (!q || !k || !v || q->map.size() < 3 || k->map.size() != q->map.size() || v->map.size() != q->map.size()) return 0;
   const std::size_t rank = q->map.size();
   const std::int64_t rows = local.rows(*q, 1), keys = local.dim(*k, rank - 2);
-  const Operand* mask = local.input("attn_mask");
-  const std::int64_t queries = local.dim(*q, rank - 2);
-  const bool blocks = queries != graph.sizes(q->tensor)[rank - 2] || keys != graph.sizes(k->tensor)[rank - 2];
-  const std::int64_t positions = blocks && !mask && is_causal(graph, piece_op) ? queries * keys : 0;
+  const std::int64_t positions = causal_positions(graph, piece_op, local, *q, *k);
   if (softmax_in_blocks(graph, piece_op)) return positions;
   if (is_taken_by_fused(graph, local)) return rows * statistic + positions;
   // Products want keys and values for each query head.
@@ -91,6 +96,15 @@ std::int64_t of_attention(const Graph& graph, const PieceOp& piece_op, const Loc
   if (repeats > held)
     for (const Operand* o : {k, v}) bytes += (repeats - held) * keys * local.dim(*o, rank - 1) * local.element(*o);
   return bytes;
+}
+
+// The fused kernel adds its mask: one that hides (of bits) becomes numbers each time that it runs.
+std::int64_t of_added_mask(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand *q = local.input("query"), *k = local.input("key"), *mask = local.input("attn_mask");
+  if (!q || !k || softmax_in_blocks(graph, piece_op) || !is_taken_by_fused(graph, local)) return 0;
+  if (mask && graph.model->values[at(mask->tensor)].dtype == DType::boolean)
+    return local.rows(*mask, 0) * local.element(*q);
+  return causal_positions(graph, piece_op, local, *q, *k) * local.element(*q);
 }
 
 std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local, int statistics) {
@@ -102,14 +116,35 @@ std::int64_t of_normalization(const Graph& graph, const PieceOp& piece_op, const
   return 0;
 }
 
-// LibTorch computes it of others: x scaled is kept for the gradient of the weight, and x in float32 where it is smaller.
-std::int64_t of_rms_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
-  const Operand* x = local.input("input");
-  const std::int64_t deviations = of_normalization(graph, piece_op, local, 1);
-  if (!x) return deviations;
-  const std::int64_t elements = local.rows(*x, 0), element = local.element(*x);
-  const std::int64_t scaled = local.input("weight") ? elements * element : 0;
-  return deviations + scaled + (element < statistic ? elements * statistic : 0);
+// LibTorch computes it of others, in float32 where x is smaller: a copy of x then, x divided by its deviation, and that times the
+// weight. What is divided is kept for the gradient of the weight, the copy of x for its own.
+struct RmsNormalization {
+  std::int64_t kept = 0, forward = 0, forward_only = 0, backward = 0;
+  CompositeBackward composite;
+};
+RmsNormalization of_rms_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
+  const Operand *x = local.input("input"), *weight = local.input("weight");
+  if (!x) return {};
+  const std::int64_t narrow = local.rows(*x, 0) * local.element(*x);
+  const std::int64_t wide = local.rows(*x, 0) * std::max(local.element(*x), statistic);
+  const bool copies = narrow < wide, own = graph.tensors[at(x->tensor)].gradient;
+  const bool trained = weight && graph.tensors[at(weight->tensor)].gradient;
+  RmsNormalization out;
+  out.kept = (trained ? wide : 0) + (own && copies ? wide : 0) + (own ? of_normalization(graph, piece_op, local, 1) : 0);
+  std::int64_t most = weight ? 2 * wide : wide;
+  if (copies) most = weight ? 3 * wide : 2 * wide + narrow;
+  out.forward_only = most - narrow;
+  if (copies && trained) most += narrow;
+  out.forward = most - narrow - (trained ? wide : 0) - (own && copies ? wide : 0);
+  // Of the mean of squares: its gradient for all elements, x, x twice, and their product; the gradient of the division is a
+  // contribution to that of x, or of its copy, before.
+  if (own) {
+    out.backward = (copies ? 5 : 4) * wide - 2 * narrow - (trained ? wide : 0);
+    out.composite = {{narrow}, {copies ? 0 : wide}};
+  } else if (trained) {
+    out.backward = copies ? 2 * wide : wide;
+  }
+  return out;
 }
 
 std::int64_t of_group_normalization(const Graph& graph, const PieceOp& piece_op, const Local& local) {
@@ -144,6 +179,12 @@ std::int64_t of_bags(const Graph& graph, const PieceOp& piece_op, const Local& l
     if (const auto* mode = std::get_if<std::int64_t>(&a.value); mode && a.name == "mode" && *mode == 0) return 0;
   const std::int64_t bags = local.dim(graph.ops[at(piece_op.op)].outputs.front(), 0);
   return indices ? (local.rows(*indices, 0) + 2 * bags) * position : 0;
+}
+
+// The number of each row, beside its index.
+std::int64_t of_row_numbers(const Local& local) {
+  const Operand* index = local.input("index");
+  return index ? local.dim(*index, 0) * position : 0;
 }
 
 // Folding makes its result in memory of the operand's size.
@@ -306,7 +347,11 @@ constexpr Formula kFormulas[] = {
     {"logdet", {1}, {1}},
     {"logsumexp", {2}},
     {"margin_ranking_loss", {}, {2}, {2}},
+    {"max.dim", {}},
+    {"max", {0, 1}},  // of all: which elements are the largest
     {"maximum", {1, 2}},
+    {"min.dim", {}},
+    {"min", {0, 1}},
     {"minimum", {1, 2}},
     {"msort", {}, {2}},  // kept: where each was
     {"nan_to_num", {0, 3}},
@@ -409,11 +454,12 @@ AttentionKernel attention_kernel(const Graph& graph, const PieceOp& piece_op) {
 std::vector<int> saved_slots(const Graph& graph, const PieceOp& piece_op) {
   const Op& op = graph.ops[at(piece_op.op)];
   const AttentionKernel kernel = attention_kernel(graph, piece_op);
-  // The gradient of the weight reads the scaled operand, which is kept aside.
-  const bool scaled = op.rule == "rms_norm" && !graph.tensors[at(op.inputs[0].tensor)].gradient;
+  // The gradient of the weight reads the scaled operand, and that of a smaller type its copy: both are kept aside.
+  const bool other = op.rule == "rms_norm" && (!graph.tensors[at(op.inputs[0].tensor)].gradient ||
+                                               Local(graph, piece_op).element(op.inputs[0]) < statistic);
   std::vector<int> out;
   for (const int s : op.saves)
-    if (s == 0 && scaled)
+    if (s == 0 && other)
       continue;
     else if (s >= 0)
       out.push_back(piece_op.inputs[at(s)]);
@@ -434,22 +480,28 @@ Bytes kept_aside(const Graph& graph, const PieceOp& piece_op) {
   if (target.find("layer_norm") != std::string_view::npos) return {of_normalization(graph, piece_op, local, 2)};
   if (target.find("group_norm") != std::string_view::npos) return {of_group_normalization(graph, piece_op, local)};
   if (target.find("max_pool") != std::string_view::npos) return {of_max_pooling(graph, piece_op, local)};
-  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local)};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local).kept};
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->nets * r->kept - r->results};
   if (target.ends_with("::embedding_bag")) return {of_bags(graph, piece_op, local)};
   if (transforms_real_numbers(target)) return {real_transform_of(graph, piece_op, local).added};
+  if (target == "planscope::index_rows") return {of_row_numbers(local)};
   if (target.starts_with("aten::col2im")) return {of_folding(graph, piece_op, local)};
   if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->kept);
   return {};
 }
 
-Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
+Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op, bool saves) {
   constexpr std::int64_t elements_at_a_time = 1 << 14;
   const std::string_view target = graph.node(piece_op.op).target;
   const Local local(graph, piece_op);
   if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->forward);
   if (const auto r = recurrent_of(graph, piece_op, local)) return {r->gates * r->unit + (r->nets > 1 ? r->result : 0)};
+  if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_added_mask(graph, piece_op, local)};
   if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
+  if (target.find("rms_norm") != std::string_view::npos) {
+    const RmsNormalization n = of_rms_normalization(graph, piece_op, local);
+    return {saves ? n.forward : n.forward_only};
+  }
   if (target != "planscope::lse") return {};
   const Operand* x = local.input("self");
   if (!x || x->map.empty()) return {};
@@ -458,26 +510,36 @@ Bytes taken_meanwhile(const Graph& graph, const PieceOp& piece_op) {
   return {std::min(rows, local.rows(*x, 1)) * row * local.element(*x)};
 }
 
+CompositeBackward composite_backward(const Graph& graph, const PieceOp& piece_op) {
+  if (graph.node(piece_op.op).target.find("rms_norm") == std::string::npos) return {};
+  return of_rms_normalization(graph, piece_op, Local(graph, piece_op)).composite;
+}
+
 Bytes taken_backward(const Graph& graph, const PieceOp& piece_op) {
   const Op& op = graph.ops[at(piece_op.op)];
   if (!op.backward) return {};
   const Local local(graph, piece_op);
   const std::string_view target = graph.node(piece_op.op).target;
   const std::int64_t result = local.rows(op.outputs.front(), 0) * local.element(op.outputs.front());
-  if (const Formula* f = formula_of(graph, piece_op)) return bytes_of(graph, piece_op, local, f->backward);
+  const Formula* formula = formula_of(graph, piece_op);
+  if (formula && op.rule != "elementwise") return bytes_of(graph, piece_op, local, formula->backward);
+  if (classify(graph, piece_op.op) == OperatorClass::attention) return {of_added_mask(graph, piece_op, local)};
   if (target == "planscope::grouped_mm") return {of_grouped_product(graph, piece_op, local)};
   if (transforms_real_numbers(target)) return {real_transform_of(graph, piece_op, local).backward};
   // The gradient of the weights between states is added up step by step; what the steps have kept goes meanwhile, and with it as
   // much as the gradients take that are there at the end alone.
   if (const auto r = recurrent_of(graph, piece_op, local))
     return {r->weights - r->input - 2 * r->result - (r->nets - 1) * r->kept};
+  if (target.find("rms_norm") != std::string_view::npos) return {of_rms_normalization(graph, piece_op, local).backward};
   if (target == "aten::matmul") return {of_repeated_lists(graph, op, local)};
-  // An einsum that contracts nothing is a product of elements.
+  // The gradient of an operand that is repeated is there for all elements before it is summed; a sum hands its own on. An einsum
+  // that contracts nothing is a product of elements.
   const bool outer = target == "aten::einsum" && std::none_of(op.factors.begin(), op.factors.end(), [](const Factor& f) {
     return f.kind == FactorKind::sum;
   });
-  if (target != "aten::mul.Tensor" && target != "aten::div.Tensor" && !outer) return {};
-  std::int64_t products = 0;
+  const bool sum = target.starts_with("aten::add.") || target.starts_with("aten::sub.");
+  if ((op.rule != "elementwise" && !outer) || sum) return {};
+  std::int64_t products = formula ? bytes_of(graph, piece_op, local, formula->backward).count : 0;
   for (const Operand& o : op.inputs)
     if (graph.tensors[at(o.tensor)].gradient && local.rows(o, 0) < local.rows(op.outputs.front(), 0))
       products += result;

@@ -125,15 +125,22 @@ class Player {
 
   // To the run that the lane is at. (Asked once for each: nothing that is counted has to wait.)
   bool belongs(Lane& lane, const Step& step) const {
-    if (step.last || step.but_last) return lane.last_run == step.last;
-    if (step.first_of) return count(lane, lane.brought_back, *step.first_of) == 1;
-    if (step.last_of) return count(lane, lane.taken_away, *step.last_of) == step.last_of->runs;
+    if ((step.last || step.but_last) && lane.last_run != step.last) return false;
+    if (step.offload_with) {
+      const Runs& r = *step.offload_with;
+      if (count(lane, lane.taken_away, r) < r.runs) return false;
+      lane.offloaded.begin(r.instance.handle, instance_of(r.instance, lane.cursor), instances_of(r));
+    }
+    if (step.restore_after) {
+      const Runs& r = *step.restore_after;
+      return lane.offloaded.has(r.instance.handle, instance_of(r.instance, lane.cursor)) && count(lane, lane.brought_back, r) == 1;
+    }
     return true;
   }
   std::int64_t count(const Lane& lane, RunCounts& counts, const Runs& r) const {
-    return counts.count(r.instance.handle, instance_of(r.instance, lane.cursor),
-                        training_ * steps_.instances[at(r.instance.handle)]);
+    return counts.count(r.instance.handle, instance_of(r.instance, lane.cursor), instances_of(r));
   }
+  std::int64_t instances_of(const Runs& r) const { return training_ * steps_.instances[at(r.instance.handle)]; }
 
   // Runs a class until it waits for another or is done; whether it got anywhere.
   bool advance(int c) {
@@ -474,6 +481,7 @@ class Player {
       record_gap(out, cause, lane.now, until, from);
       lane.now = until;
     }
+    if (!step.before.empty()) lane.memory.begin(step, lane.now, lane.cursor.ordinal(), detailed(lane.now, lane.now));
     occupy(c, lane, out, step, data ? Stream::transfer : Stream::collective);
     lane.memory.end(step, lane.now, detailed(lane.now, lane.now));
   }

@@ -32,7 +32,8 @@ HeldValues::HeldValues(const Graph& graph, const Program& program, WorkingSetOf 
       program_(program),
       working_set_of_(std::move(working_set_of)),
       refilled_(program.values.size(), false),
-      ends_(program.values.size(), true) {
+      ends_(program.values.size(), true),
+      offloaded_by_free_(program.values.size(), false) {
   for (const ProgramValue& v : program.values)
     if (v.refills >= 0) refilled_[at(v.refills)] = true;
   hold_from_forward();
@@ -84,7 +85,7 @@ void HeldValues::hold_from_forward() {
   for (const auto& [v, h] : all) {
     ended_[h.first].push_back(v);
     const bool later = freed[at(v)] != h.in;  // it goes to host memory with its `free`
-    ends_[at(v)] = h.offloaded && later;
+    ends_[at(v)] = offloaded_by_free_[at(v)] = h.offloaded && later;
     if (!h.offloaded) continue;
     back_[h.last].push_back(v);
     if (!later) away_[h.last].push_back(v);

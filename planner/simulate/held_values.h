@@ -23,6 +23,7 @@ class HeldValues {
   HeldValues(const Graph&, const Program&, WorkingSetOf);
 
   bool ends(ProgramValueId v) const { return ends_[static_cast<std::size_t>(v)]; }
+  bool offloaded_by_free(ProgramValueId v) const { return offloaded_by_free_[static_cast<std::size_t>(v)]; }
   const std::vector<ProgramValueId>& ended_by(PieceId p) const { return of(ended_, p); }
   const std::vector<ProgramValueId>& taken_away_by(PieceId p) const { return of(away_, p); }
   const std::vector<ProgramValueId>& brought_back_by(PieceId p) const { return of(back_, p); }
@@ -43,7 +44,7 @@ class HeldValues {
   const Graph& graph_;
   const Program& program_;
   const WorkingSetOf working_set_of_;
-  std::vector<bool> refilled_, ends_;  // by value
+  std::vector<bool> refilled_, ends_, offloaded_by_free_;  // by value
   Values ended_, away_, back_;
 };
 

@@ -42,7 +42,7 @@ struct Lane {  // of one device class
   bool meeting = false;  // its last collective waits for other classes
   int first_backward = -1, last_forward = -1;
   UnderWay under_way;
-  Begun begun;
+  Begun begun, offloaded;  // what is issued; what several runs save and is in host memory
   RunCounts runs, taken_away,
       brought_back;  // for one value: of pieces that it ends with, of copies to host memory and from there
   MemoryTrack memory;

@@ -1,6 +1,7 @@
 #include "planner/simulate/steps.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -68,11 +69,27 @@ class Maker {
     value_bytes_.reserve(program_.values.size());
     for (std::size_t v = 0; v < program_.values.size(); ++v)
       value_bytes_.push_back(value_bytes(graph_, program_, static_cast<int>(v)).count);
+    find_written();
     away_.assign(program_.values.size(), 0);
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions)
         if (i.code == Code::update && i.in.size() > 2) away_[at(i.in[0])] = 1;
     received_.assign(program_.values.size(), -1);
+  }
+
+  // Buffers that steps change are on a device that loads them between steps too, whole; a whole one that is loaded is that
+  // memory.
+  void find_written() {
+    const auto changes = [&](TensorId t) {
+      const std::vector<Mutation>& all = graph_.model->mutations;
+      return std::any_of(all.begin(), all.end(), [&](const Mutation& m) { return m.buffer == t; });
+    };
+    for (const Segment& s : program_.segments)
+      for (const Instruction& i : s.instructions) {
+        if (i.code != Code::load || !changes(program_.values[at(i.out[0])].tensor)) continue;
+        written_.try_emplace({s.place, program_.values[at(i.out[0])].tensor}, i.out[0]);
+        if (program_.layouts[at(program_.values[at(i.out[0])].layout)] == Layout{}) value_bytes_[at(i.out[0])] = 0;
+      }
   }
 
   static Owner value(ProgramValueId v) { return {Owner::Kind::value, v}; }
@@ -234,10 +251,16 @@ class Maker {
         add_update(s, i, step);
         break;
       case Code::write:
+        add_write(i.in.at(0), step);
         break;
       case Code::free:
         for (ProgramValueId v : i.in)
-          if (v >= 0 && !is_home(v) && !taken_.contains(v) && held_->ends(v)) end(s, v, step);
+          if (v >= 0 && !is_home(v) && !taken_.contains(v) && held_->ends(v)) {
+            if (s.phase == Phase::forward && held_->offloaded_by_free(v))
+              steps.push_back(held_copy(s, number, v));
+            else
+              end(s, v, step);
+          }
         break;
       case Code::offload:
       case Code::restore: {
@@ -249,6 +272,13 @@ class Maker {
       }
     }
     steps.push_back(std::move(step));
+  }
+
+  // The value becomes the buffer; what that was before goes with the step.
+  void add_write(ProgramValueId v, Step& step) {
+    step.before.push_back({MemoryKind::weights, value_bytes_[at(v)], value(v)});
+    const bool one = !is_home(v) && program_.values[at(v)].indexed.empty();
+    if (one && taken_.insert(v).second) step.before.push_back(lost(v));
   }
 
   double bytes_of(const std::vector<ProgramValueId>& values) const {
@@ -306,7 +336,8 @@ class Maker {
     }
     const std::int64_t ends = t.memory.kept + (second ? t.memory.inputs.left : 0);
     if (ends > 0) step.after.push_back({MemoryKind::activations, -ends, piece(i.piece)});
-    for (const ProgramValueId v : held_->ended_by(i.piece)) release(s, v, step);
+    for (const ProgramValueId v : held_->ended_by(i.piece))
+      if (!taken_.contains(v)) release(s, v, step);
   }
 
   // What goes to host memory: the tensors that autograd keeps for the piece's backward, or the state of an optimizer.
@@ -322,22 +353,30 @@ class Maker {
     return {{MemoryKind::optimizer, -state_bytes(v), state(v)}};
   }
 
-  // Values that autograd holds, beside the others: those of several runs go with the last one, and come back with the first.
+  // Values that autograd holds, in addition to the others. One that several runs hold is offloaded with the last of them, or with its
+  // `free`, and restored with the first run after that.
   void add_held_copies(const Segment& s, int number, std::vector<MemoryChange>& changes, std::vector<Step>& steps) {
     const Instruction& i = s.instructions[at(number)];
     const bool back = i.code == Code::restore;
     for (const ProgramValueId v : back ? held_->brought_back_by(i.piece) : held_->taken_away_by(i.piece)) {
+      if (taken_.contains(v)) continue;
       const std::int64_t runs = runs_for(program_, s, v);
-      if (runs == 1) {
+      if (runs == 1)
         changes.push_back(lost(v));
-        continue;
-      }
-      Step own;
-      own.instruction = number;
-      add_host_copy(s, i, own, {lost(v)});
-      (back ? own.first_of : own.last_of) = Runs{instances_.of_value(s, v), runs};
-      steps.push_back(std::move(own));
+      else
+        steps.push_back(held_copy(s, number, v));
     }
+  }
+  // The copy of one such value.
+  Step held_copy(const Segment& s, int number, ProgramValueId v) {
+    const Instruction& i = s.instructions[at(number)];
+    Step own;
+    own.instruction = number;
+    own.last = i.last;
+    add_host_copy(s, i, own, {lost(v)});
+    (i.code == Code::restore ? own.restore_after : own.offload_with) =
+        Runs{instances_.of_value(s, v), i.last ? 1 : runs_for(program_, s, v)};
+    return own;
   }
 
   void add_host_copy(const Segment& s, const Instruction& i, Step& step, std::vector<MemoryChange> changes) const {
@@ -379,7 +418,7 @@ class Maker {
     for (const ProgramValueId v : i.out)
       step.before.push_back({MemoryKind::communication, value_bytes_[at(v)], value(v)});
     const bool takes = reuse_.takes_operands(s, at(number));
-    step.own = half(cost) + copies(s, message_copies(i, cost.payload, takes).before);
+    step.own = half(cost) + copies(s, copies_of(i, cost.payload, takes).before);
     add_message(i, takes, step);
     const std::vector<int>& parties = parties_.of(s.place, communicator(i.move));
     if (!parties.empty()) step.parties = &parties;
@@ -425,16 +464,24 @@ class Maker {
     const MoveCost cost = transfer >= 0 ? sent(transfer) : moved(s, *issue);
     const std::size_t all = transfer >= 0 ? program_.transfers[at(transfer)].to.size() : issue->out.size();
     const Nanoseconds unpacked =
-        transfer >= 0 ? unpacking(s, transfer, cost) : copies(s, message_copies(*issue, cost.payload, true).after);
+        transfer >= 0 ? unpacking(s, transfer, cost) : copies(s, copies_of(*issue, cost.payload, true).after);
     return saturated_product(half(cost) + unpacked, static_cast<Nanoseconds>(wait.out.size())) /
            static_cast<Nanoseconds>(all);
   }
 
-  // The message of a bucket is a copy of its operands, as is that of blocks which are not one behind the other; that of an
-  // all_reduce becomes the results.
-  static bool packs_apart(const Instruction& issue) {
-    const bool rows = issue.move.dim == 0 && issue.move.part == 0;
-    return issue.move.kind == MoveKind::reduce_scatter && (issue.out.size() > 1 || !rows);
+  // `taken`: the message may be the operand.
+  MessageCopies copies_of(const Instruction& issue, Bytes payload, bool taken) const {
+    const std::int64_t in = value_bytes_[at(issue.in[0])], out = value_bytes_[at(issue.out[0])];
+    std::int64_t members = 1;
+    for (const Digit& d : issue.move.digits) members = saturated_product(members, d.size);
+    return message_copies(issue, payload, taken, saturated_product(std::min(in, out), members) == std::max(in, out));
+  }
+  // Whether the message of a reduce-scatter is a copy of its operands, and the result of an all-gather a copy of its message.
+  bool packs_apart(const Instruction& issue) const {
+    return issue.move.kind == MoveKind::reduce_scatter && copies_of(issue, Bytes{1}, true).before > 0;
+  }
+  bool unpacks_apart(const Instruction& issue) const {
+    return issue.move.kind == MoveKind::all_gather && copies_of(issue, Bytes{1}, true).after > 0;
   }
 
   std::int64_t total_bytes(const std::vector<ProgramValueId>& values) const {
@@ -462,9 +509,10 @@ class Maker {
     step.values = static_cast<int>(i.out.size());
     step.instance = transfer >= 0 ? instances_.of_transfer(s, transfer) : instances_.of_value(s, v);
     step.own = own_wait(s, i, issue, transfer);
+    const bool copied = issue && unpacks_apart(*issue);
     for (const ProgramValueId out : i.out) {
       step.after.push_back({MemoryKind::communication, -value_bytes_[at(out)], value(out)});
-      step.after.push_back(gained(out));
+      (copied ? step.before : step.after).push_back(gained(out));
     }
     if (transfer >= 0 && unpacks_[at(transfer)] == &i && packed_[at(transfer)]) {
       const std::vector<ProgramValueId>& all = program_.transfers[at(transfer)].to;
@@ -511,6 +559,12 @@ class Maker {
       else
         out.push_back({MemoryKind::optimizer, state_bytes(v), state(v)});
     }
+    std::set<TensorId> held;
+    for (const auto& [where, loaded] : written_) {
+      const auto& [place, buffer] = where;
+      if (point_of(program_, program_.places[at(place)], members.front()).empty() || !held.insert(buffer).second) continue;
+      out.push_back({MemoryKind::weights, graph_.bytes(buffer), value(loaded)});
+    }
     return out;
   }
 
@@ -534,6 +588,7 @@ class Maker {
   std::optional<PieceTimes> pieces_;
   std::vector<char> parameter_, trained_;     // by tensor
   std::vector<std::int64_t> value_bytes_;     // by value
+  std::map<std::pair<PlaceId, TensorId>, ProgramValueId> written_;  // buffers that steps change: the value that is loaded first
   std::vector<char> away_;                    // by value: a home whose optimizer's state is in host memory
   std::vector<int> received_;                 // by value: transfer that makes it
   std::vector<const Instruction*> issue_of_;  // by value: the collective that makes it
@@ -541,7 +596,7 @@ class Maker {
   std::vector<const Instruction*> unpacks_;  // by transfer: the wait that takes its message apart, the first one
   std::set<std::size_t> restored_;           // what comes back
   std::optional<HeldValues> held_;
-  std::set<ProgramValueId> taken_;  // values whose memory a reduction has taken over
+  std::set<ProgramValueId> taken_;  // values whose memory a reduction, or a buffer, has taken over
   std::set<PieceId> apart_;         // pieces with a second backward
   std::optional<SharedGradients> shared_;
 };

@@ -58,7 +58,8 @@ struct Step {
   StepKind kind = StepKind::compute;
   int instruction = 0;
   bool last = false, but_last = false;    // only in the last run of its segment in a step; only in the others
-  std::optional<Runs> first_of, last_of;  // copies from host memory and to it: only in the first, or the last, of these
+  std::optional<Runs> offload_with;       // a copy to host memory of what several runs save: only in the last of these
+  std::optional<Runs> restore_after;      // a copy from host memory: only in the first run after that
   Nanoseconds duration = 0;
   Nanoseconds own = 0;  // without background communication: what an issue, a send or a wait takes of the compute stream
   std::array<Nanoseconds, 3> sources{};       // of `duration`

@@ -57,6 +57,11 @@ class Begun {
     marks[static_cast<std::size_t>(instance)] = true;
     return first;
   }
+  bool has(int handle, std::int64_t instance) const {
+    if (marks_.size() <= static_cast<std::size_t>(handle)) return false;
+    const std::vector<bool>& marks = marks_[static_cast<std::size_t>(handle)];
+    return !marks.empty() && marks[static_cast<std::size_t>(instance)];
+  }
 
  private:
   std::vector<std::vector<bool>> marks_;

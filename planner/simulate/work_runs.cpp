@@ -7,7 +7,7 @@ namespace {
 
 // Whether a step does the same in every run of its segment, and needs nothing of others.
 bool is_plain(const Step& s) {
-  return s.kind == StepKind::compute && !s.last && !s.but_last && !s.first_of && !s.last_of && s.releases.empty();
+  return s.kind == StepKind::compute && !s.last && !s.but_last && !s.restore_after && !s.offload_with && s.releases.empty();
 }
 
 void apply(const std::vector<MemoryChange>& changes, WorkRun& run) {

@@ -92,7 +92,7 @@ std::int64_t forward_peak(const Reader& r, bool keep) {
       now += r.aside[i];
       kept += r.aside[i];
     }
-    worst = std::max(worst, now + taken_meanwhile(r.graph, o).count);
+    worst = std::max(worst, now + taken_meanwhile(r.graph, o, keep).count);
     for (int slot : o.inputs)
       if (last[at(r.root[at(slot)])] == static_cast<int>(i)) ends.push_back(r.root[at(slot)]);
     std::sort(ends.begin(), ends.end());
@@ -129,7 +129,7 @@ class BackwardWalk {
       const PieceOp& o = r_.piece.ops[i];
       if (!r_.op(o).backward) continue;
       if (r_.gradient[at(o.first_output)] == o.first_output && r_.puts_in_order[i]) put_in_order(o.first_output);
-      std::int64_t extra = contributes(o) ? taken_[i] : 0;  // and contributions to gradients that are there already
+      std::int64_t extra = contributes(o) ? taken_[i] + not_in_place(o) : 0;  // and contributions to gradients that are there already
       if (contributes(o)) extra += unwanted(o);
       for (std::size_t x = 0; x < o.inputs.size(); ++x) extra += contribute(o, x);
       if (r_.gradient[at(o.first_output)] != o.first_output) come_through(o, r_.puts_in_order[i]);
@@ -288,6 +288,17 @@ class BackwardWalk {
     for (std::size_t x = 0; x < 3; ++x)
       if (!r_.has_gradient(r_.gradient[at(o.inputs[x])])) bytes += r_.bytes(o.inputs[x]);
     return bytes;
+  }
+
+  // What a composite backward does not free, as its result's gradient is a value, or does not add in place.
+  std::int64_t not_in_place(const PieceOp& o) const {
+    const CompositeBackward composite = composite_backward(r_.graph, o);
+    if (composite.result_gradient.count == 0) return 0;
+    const int came = r_.gradient[at(o.first_output)];
+    const Gradient& own = gradient_[at(r_.gradient[at(o.inputs[0])])];
+    const bool in_place = own.tensor >= 0 && tensors_[at(own.tensor)].owners == 1;
+    const bool value = gradient_[at(came)].tensor == given_[at(came)];
+    return (value ? composite.result_gradient.count : 0) + (in_place ? 0 : composite.contribution.count);
   }
 
   // Bytes of a contribution to a gradient that is there already.

@@ -64,8 +64,8 @@ class ValueCheck {
 
   void check_home(const ProgramValue& v, const Layout& layout) {
     const ValueKind kind = at(g_.model->values, v.tensor).kind;
-    if (kind != ValueKind::parameter && kind != ValueKind::buffer)
-      fail(v, "a parameter or a buffer", "a stored value of another tensor");
+    if (kind != ValueKind::parameter && kind != ValueKind::buffer && kind != ValueKind::constant)
+      fail(v, "a parameter, a buffer or a constant", "a stored value of another tensor");
     if (is_partial(layout) || is_keyed(layout) || holds_every(layout))
       fail(v, "a stored parameter that is whole", ledger_.layout(layout, v.tensor));
     if (!v.indexed.empty())

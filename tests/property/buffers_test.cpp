@@ -9,6 +9,7 @@
 #include "engine/program/materialize.h"
 #include "engine/runtime/reference.h"
 #include "engine/runtime/tensor_source.h"
+#include "planner/simulate/simulate.h"
 #include "planner/verify/verify.h"
 #include "tests/engine/graph/import/model_text.h"
 #include "tests/property/run_on_threads.h"
@@ -18,7 +19,7 @@ using namespace planscope::testing;
 
 namespace {
 
-// r becomes halfway between r and the mean of h over the batch, and the loss reads it.
+// r becomes halfway between r and the mean of h over the batch, and the loss reads it, and what it was before.
 Graph moving_average(bool carried) {
   Model m = read_model_text(
       "input %0 x: float32[8,6]\n"
@@ -28,9 +29,10 @@ Graph moving_average(bool carried) {
       "b:mean#0 %4: float32[5] = aten::mean.dim(self=%3, dim=[0], keepdim=false, dtype=none)\n"
       "b:lerp#0 %5: float32[5] = aten::lerp.Scalar(self=%2, end=%4, weight=0.5) no_grad\n"
       "b:sub#0 %6: float32[8,5] = aten::sub.Tensor(self=%3, other=%5, alpha=1)\n"
-      "b:square#0 %7: float32[8,5] = aten::square(self=%6)\n"
-      "b:mean#1 %8: float32[] = aten::mean.dim(self=%7, dim=[0, 1], keepdim=false, dtype=none)\n"
-      "loss %8\n");
+      "b:mul#0 %7: float32[8,5] = aten::mul.Tensor(self=%6, other=%2)\n"
+      "b:square#0 %8: float32[8,5] = aten::square(self=%7)\n"
+      "b:mean#1 %9: float32[] = aten::mean.dim(self=%8, dim=[0, 1], keepdim=false, dtype=none)\n"
+      "loss %9\n");
   if (carried) m.mutations = {{2, 5}};
   const Result<Graph> g = make_graph(std::make_shared<const Model>(std::move(m)));
   REQUIRE(g.value);
@@ -40,7 +42,9 @@ Graph moving_average(bool carried) {
 const char* const plans[] = {"devices 2 as data=2\ntrans * batch by data\n",
                              "devices 1\naxis mb=2\ntrans * batch by mb\n",
                              "devices 2 as data=2\naxis mb=2\ntrans * batch by mb, data\n",
-                             "devices 2 as pipe=2\nassign a to pipe=0\nassign b to pipe=1\n"};
+                             "devices 2 as pipe=2\nassign a to pipe=0\nassign b to pipe=1\n",
+                             "devices 1\naxis mb=2\ntrans * batch by mb\ntrans * offload\n",
+                             "devices 2 as data=2\ntrans * batch by data\ntrans b recompute\n"};
 
 Materialized materialized(const std::string& text) {
   const Result<plan::Plan> plan = plan::parse_plan(text, "a.plan");
@@ -79,6 +83,29 @@ TEST_CASE("plans that split the batch carry buffers from step to step") {
   CHECK(run.failure == "");
   CHECK(run.compared > 0);
   CHECK(run.error < 1e-9);
+}
+
+TEST_CASE("buffers are in memory between steps, and one that is written is there twice until the step ends") {
+  const Cluster cluster = *read_cluster("local", {.devices = 6});
+  const auto weights = [&](const Graph& g, const std::string& text) {
+    const Result<Materialized> m = materialize(g, *plan::parse_plan(text, "a.plan"), cluster);
+    INFO(to_string(m.diagnostics));
+    REQUIRE(m.value);
+    const Result<Simulation> s = simulate(*m->graph, m->program, cluster, {});
+    REQUIRE(s.value);
+    std::vector<std::pair<std::int64_t, std::int64_t>> out;  // of each class: at the beginning of a step, more at its end
+    for (const ClassTimeline& c : s->classes)
+      out.emplace_back(c.memory.front().bytes, c.memory.back().bytes - c.memory.front().bytes);
+    return out;
+  };
+  using Bytes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  const std::int64_t w = 5 * 6 * 4, trained = 3 * w, r = 5 * 4, loss = 4;  // AdamW's state is two of w
+  const Graph read = moving_average(false), carried = moving_average(true);
+  CHECK(weights(read, "devices 1\n") == Bytes{{trained + r, loss}});
+  CHECK(weights(carried, "devices 1\n") == Bytes{{trained + r, r + loss}});
+  CHECK(weights(carried, plans[2]) == Bytes{{trained + r, r + 2 * loss}});  // and its sum over the micro-batches
+  CHECK(weights(carried, plans[3]) == Bytes{{trained, 0}, {r, r + loss}});
+  CHECK(weights(read, "devices 5 as tensor=5\ntrans a out by tensor\n") == Bytes{{(trained + r) / 5, loss}});
 }
 
 TEST_CASE("a buffer that is not written is refuted") {

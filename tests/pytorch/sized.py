@@ -3,7 +3,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from making import add, lin, made, sq, x
+from making import MODULES, add, lin, made, sq, x
 
 c = torch.view_as_complex
 
@@ -44,6 +44,9 @@ for name, f in dict(
     wide_cholesky=lambda y: torch.linalg.cholesky(stacked(y) @ stacked(y).mT), wide_qr=lambda y: torch.linalg.qr(stacked(y))[1], wide_eigvalsh=lambda y: torch.linalg.eigvalsh(stacked(y) @ stacked(y).mT), wide_svdvals=lambda y: torch.linalg.svdvals(stacked(y)), wide_matrix_exp=lambda y: torch.linalg.matrix_exp(y.view(64, 16, 16) / 4),
     wide_rfft2_padded=lambda y: torch.view_as_real(torch.fft.rfft2(y.view(64, 16, 16), s=(20, 20))), wide_irfft2=lambda y: torch.fft.irfft2(halves(y).view(64, 16, 8), s=(16, 14)), wide_diagonal=lambda y: y.view(64, 16, 16).sin().diagonal(dim1=1, dim2=2).sin(),
     wide_quantile=lambda y: y.quantile(0.3, dim=1), wide_msort=lambda y: y.msort() * torch.arange(256), wide_ndtr=torch.special.ndtr, wide_renorm=lambda y: y.renorm(2, 0, 1.0),
+    wide_lerp_row=lambda y: torch.lerp(y, y.sin(), y[0].cos()), wide_where_row=lambda y: torch.where(y > 0, y.sin(), y[0].cos()),
+    wide_index_rows=lambda y: y.sin().view(64, 16, 16)[torch.arange(64), torch.arange(64) % 16].cos(),
+    wide_index_rows_several=lambda y: y.sin()[torch.arange(64)[:, None], torch.arange(192).view(64, 3) % 256].cos(),
     wide_log_sigmoid=F.logsigmoid, wide_elu_in_place=lambda y: F.elu_(y * 1, 0.4), wide_leaky_in_place=lambda y: F.leaky_relu_(y * 1, 0.1),
     wide_conjugate=lambda y: torch.view_as_real(halves(y).conj() * halves(y)), wide_variance=lambda y: torch.var_mean(y, (0,), correction=0)[0] * y,).items():
     wide(name, f)
@@ -57,3 +60,43 @@ add("einsum_diagonal_product", lambda s, a: sq(torch.einsum("bii,ij->bj", s.l(a)
 add("einsum_diagonal_batch", lambda s, a: sq(torch.einsum("iij,jk->ik", s.l(a).view(4, 4, 4), s.w)), x, l=lin, w=lambda: nn.Parameter(torch.randn(4, 7)))
 add("einsum_trace", lambda s, a: sq(torch.einsum("bii->b", s.l(a).view(4, 4, 4))), x, l=lin)
 add("einsum_diagonal_scaled", lambda s, a: sq(torch.einsum("bii,bi->b", s.l(a).view(4, 4, 4), a[:, :4])), x, l=lin)
+
+
+# Buffers: of which nothing is left to be trained, and that a step changes.
+def teacher(s, a):
+    h = s.l(a)
+    return ((h @ s.t).log_softmax(-1) * (a @ s.t).softmax(-1)).sum(-1).mean()
+
+
+def queue(s, a):
+    h = F.relu(s.l(a))
+    loss = (h @ s.q.clone().t()).logsumexp(-1).mean()
+    s.q.copy_(torch.cat([h.detach(), s.q[: 512 - 64]]))
+    return loss
+
+
+add("teacher_in_a_buffer", teacher, lambda: x(64, 64), l=lambda: lin(64, 64), t=lambda: torch.randn(64, 1024))
+add("queue_in_a_buffer", queue, lambda: x(64, 64), l=lambda: lin(64, 64), q=lambda: torch.randn(512, 64))
+
+
+# Normalization before each layer, beside what goes around it: of float32 and of bfloat16, with a weight that is trained, that is
+# not, and with none; and behind it.
+class Normalized(nn.Module):
+    def __init__(self, weight, behind=False):
+        super().__init__()
+        self.l = nn.ModuleList(lin(128, 128) for _ in range(4))
+        self.n = nn.ModuleList(nn.RMSNorm(128, elementwise_affine=weight != "none") for _ in range(4))
+        self.n.requires_grad_(weight == "trained")
+        self.behind = behind
+
+    def forward(self, x):
+        for l, n in zip(self.l, self.n):
+            x = n(x + l(x)) if self.behind else x + l(n(x))
+        return sq(x)
+
+
+for weight in ("trained", "frozen", "none"):
+    for name, dtype in (("", torch.float32), ("_bf16", torch.bfloat16)):
+        for place, behind in (("before", False), ("behind", True)):
+            MODULES[f"wide_rms_norm_{place}_{weight}{name}"] = lambda w=weight, t=dtype, b=behind: (
+                Normalized(w, b).to(t), (x(8, 64, 128).to(t),))

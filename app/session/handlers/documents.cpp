@@ -21,13 +21,14 @@ void select_nothing(Core& c) {
 // A file, or a plan of the workspace.
 Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d, std::string& text) {
   std::error_code ec;
-  if (!std::filesystem::exists(where, ec))
-    if (const std::optional<PlanRow> row = kept_plan(where, w)) {
-      text = row->text;
-      d.name = row->name;
-      d.version = row->id;
-      return Done{};
-    }
+  if (!std::filesystem::exists(where, ec)) {
+    const std::optional<PlanRow> row = kept_plan(where, w);
+    if (!row) return open_plan(where, w).diagnostics;
+    text = row->text;
+    d.name = row->name;
+    d.version = row->id;
+    return Done{};
+  }
   Result<PlanFile> read = read_plan_file(where);
   if (!read.ok()) return read.diagnostics;
   d.line_end = read->line_end;

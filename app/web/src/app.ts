@@ -365,9 +365,11 @@ export class App {
     for (const c of this.canvases.values()) c.drawSoon();
   }
 
-  // What an address names, as the session opens it: the document that is open already, if there is one.
+  // What an address names, as the session opens it: the document that is open already, if there is one. Where it cannot be
+  // opened, the address is that of what is shown again.
   private async openAddress(address: string): Promise<void> {
     await this.commands.guarded(() => api.invoke("open", { link: address }));
+    this.nameSoon();
   }
 
   // The address has changed: back, forward, or a link.

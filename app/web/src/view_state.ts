@@ -56,6 +56,7 @@ export class View {
   readonly wanted = namesModel(location.hash) && navigation() === "navigate" ? location.hash : "";
   state: ViewState = parse(viewIn(location.hash) || (localStorage.getItem("planscope.view") ?? ""));
   private link = ""; // to what the session shows, without its scheme; empty: to nothing
+  private entered = false; // the address is one that was entered, and may not be of what is shown
   private readonly writeSoon = debounced(300, () => this.write(false));
 
   // `open`: an address was entered here that names a model.
@@ -63,7 +64,8 @@ export class View {
     addEventListener("popstate", (e) => {
       if (viewIn(location.hash)) this.state = parse(viewIn(location.hash));
       moved();
-      if (e.state === null && namesModel(location.hash)) open(location.hash);
+      this.entered = e.state === null && namesModel(location.hash);
+      if (this.entered) open(location.hash);
       else this.writeSoon(); // what is shown is the session's, whichever step of the history this is
     });
   }
@@ -72,7 +74,7 @@ export class View {
   shows(link: string): void {
     const named = link.slice(link.indexOf("?") + 1);
     const short = named.length <= longestLink ? named : named.replace(/&text=[^&]*/, "");
-    if (short === this.link) return;
+    if (short === this.link && !this.entered) return;
     this.link = short;
     this.writeSoon();
   }
@@ -91,6 +93,7 @@ export class View {
 
   // Into the address, at once.
   write(step: boolean): void {
+    this.entered = false;
     const text = JSON.stringify(this.state);
     localStorage.setItem("planscope.view", text);
     const named = this.link ? `${this.link}&` : "";

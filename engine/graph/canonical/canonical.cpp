@@ -42,9 +42,11 @@ const std::vector<CanonicalPass>& canonical_passes() {
       {"diagonals", diagonals},            // one name for diagonals; a trace is the sum of one
       {"repeats", repeats},                // each element k times is view, expand, view
       {"whole_indices", whole_indices},    // index by whole ranges is permute and view
+      {"row_indices", row_indices},        // of each row what its own index names
       {"attention", attention},            // with groups; decomposed if it drops out
       {"cross_entropy", cross_entropy},    // log-sum-exp, pick, mask, sum, count, division
       {"loss_type", loss_type},            // not narrowed at last
+      {"added_numbers", added_numbers},    // to a loss: once, not in each micro-batch
       {"patches", patches},                // convolution with kernel = stride is a product
       {"dimensions", dimensions},          // non-negative
       {"joined_ones", joined_ones},        // a literal 1 that is the batch

@@ -156,7 +156,7 @@ class Bases {
   }
 
   LayoutId needed(const Var& v) {
-    if (v.kind == VarKind::parameter) return v.home;
+    if (v.kind == VarKind::stored) return v.home;
     static const std::vector<Digit> none;
     const auto& passed = v.kind == VarKind::computed ? w_.instances[static_cast<std::size_t>(v.producer)].passed : none;
     if (passed.empty())

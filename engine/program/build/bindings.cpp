@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "engine/program/build/prefix.h"
@@ -180,7 +181,23 @@ class AxisPass {
     return false;
   }
 
-  // A partial value passes: linear in it with all of its set partial alike, no other reader, no larger result.
+  // Whether the axis splits an operator that the tensor depends on. Then it is whole only once all parts have been computed.
+  bool depends_on_split(TensorId tensor) const {
+    std::set<OpId> seen;
+    std::vector<TensorId> open = {tensor};
+    while (!open.empty()) {
+      const OpId producer = w_.g.tensors[static_cast<std::size_t>(open.back())].producer;
+      open.pop_back();
+      if (producer < 0 || !seen.insert(producer).second) continue;
+      if (w_.binding(producer, axis_).bound()) return true;
+      for (const Operand& in : w_.op(producer).inputs) open.push_back(in.tensor);
+    }
+    return false;
+  }
+
+  // A partial value passes through an operator that is linear in a set of operands which are all partial over the same digits, if it
+  // has no other reader and no result is larger. Where the result is a scalar, as a loss with a penalty on weights, operands of the
+  // set that are whole and depend on nothing split are converted to partial values.
   bool try_pass(OpId o, AxisBinding& b) const {
     const Op& op = w_.op(o);
     if (softmax_in_blocks(o)) return false;
@@ -189,9 +206,14 @@ class AxisPass {
       const std::vector<std::pair<LogicalDigit, PartialKind>>* common = nullptr;
       bool fits = !set.empty();
       double in = 0;
+      std::vector<TensorId> whole;
       for (const int i : set) {
         const TensorId t = op.inputs[static_cast<std::size_t>(i)].tensor;
         const std::vector<StateId>& states = held(t);
+        if (op.outputs[0].map.empty() && is_whole(t)) {
+          whole.push_back(t);
+          continue;
+        }
         fits = fits && kind_of(t) == Kind::activation && states.size() == 1 && !at(states[0]).partials.empty() &&
                at(states[0]).splits.empty() && w_.g.tensors[static_cast<std::size_t>(t)].readers.size() == 1 &&
                uses(op, t) == 1 && (!common || *common == at(states[0]).partials);
@@ -201,6 +223,7 @@ class AxisPass {
         in = std::max(in, bytes(t));
       }
       if (!fits || !common) continue;
+      if (std::any_of(whole.begin(), whole.end(), [&](TensorId t) { return depends_on_split(t); })) continue;
       for (const Operand& out : op.outputs) fits = fits && bytes(out.tensor) <= in;
       if (!fits) continue;
       b.factors.clear();
@@ -211,6 +234,12 @@ class AxisPass {
       return true;
     }
     return false;
+  }
+
+  bool is_whole(TensorId t) const {
+    const std::vector<StateId>& states = held(t);
+    return kind_of(t) == Kind::anywhere ||
+           (states.size() == 1 && at(states[0]).partials.empty() && at(states[0]).splits.empty());
   }
 
   static int uses(const Op& op, TensorId t) {

@@ -15,7 +15,7 @@ class Combinations {
 
   void run() {
     for (std::size_t v = 0; v < w_.vars.size(); ++v) {  // grows: what is left over other axes is combined again
-      if (w_.vars[v].kind == VarKind::parameter || w_.vars[v].kind == VarKind::source) continue;
+      if (w_.vars[v].kind == VarKind::stored || w_.vars[v].kind == VarKind::source) continue;
       for (AxisSet over = next_combination(static_cast<VarId>(v)); !over.empty();
            over = next_combination(static_cast<VarId>(v)))
         combine(static_cast<VarId>(v), over);

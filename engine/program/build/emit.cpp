@@ -58,11 +58,12 @@ void Emitter::open_segment(SegmentId id) {
   place_ = s.place;
   memo_.clear();
   replayed_.clear();
+  refilled_.clear();
 }
 
 void Emitter::homes() {
   for (Var& v : w_.vars) {
-    if (v.kind != VarKind::parameter) continue;
+    if (v.kind != VarKind::stored) continue;
     v.home_value = w_.new_value(v.tensor, Role::home, v.home, v.place, {});
     w_.p.values[static_cast<std::size_t>(v.home_value)].lag = v.lag;
     if (v.base == v.home) v.base_value = v.home_value;
@@ -72,7 +73,7 @@ void Emitter::homes() {
 std::vector<PlaceId> Emitter::parameter_places() const {
   std::vector<PlaceId> out;
   for (const Var& v : w_.vars)
-    if (v.kind == VarKind::parameter && std::find(out.begin(), out.end(), v.place) == out.end()) out.push_back(v.place);
+    if (v.kind == VarKind::stored && std::find(out.begin(), out.end(), v.place) == out.end()) out.push_back(v.place);
   std::sort(out.begin(), out.end());
   return out;
 }
@@ -84,7 +85,7 @@ void Emitter::fetch_segments() {
     s.place = place;
     bool begun = false;
     for (std::size_t v = 0; v < w_.vars.size(); ++v) {
-      if (w_.vars[v].kind != VarKind::parameter || w_.vars[v].place != place || w_.vars[v].base_value >= 0) continue;
+      if (w_.vars[v].kind != VarKind::stored || w_.vars[v].place != place || w_.vars[v].base_value >= 0) continue;
       if (!begun) open_segment(new_segment(Phase::fetch, s));
       begun = true;
       w_.vars[v].base_value = convert(w_.vars[v].home_value, w_.vars[v].base);

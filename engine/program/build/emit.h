@@ -9,6 +9,7 @@
 // of a tensor are summed layout by layout, converted once, and handed to the piece that wrote it. Under `grad_split` the
 // backward of a piece is two instructions: gradients of what it reads, and in a segment behind, those of its parameters.
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -127,6 +128,7 @@ class Emitter {
   std::map<std::pair<VarId, LayoutId>, Converted> memo_;
   std::map<VarId, ProgramValueId> replayed_;  // base values made again by a replay
   std::map<ProgramValueId, bool> gathered_;   // made by a path with an all-gather
+  std::set<ProgramValueId> refilled_;         // values that the current segment has made again
 
   struct Open {
     Piece piece;

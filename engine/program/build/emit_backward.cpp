@@ -106,7 +106,7 @@ bool Emitter::backward_piece(const PieceRecord& r, int segment) {
 }
 
 bool Emitter::is_parameter(const PieceLeaf& l) const {
-  return w_.vars[static_cast<std::size_t>(l.var)].kind == VarKind::parameter;
+  return w_.vars[static_cast<std::size_t>(l.var)].kind == VarKind::stored;
 }
 
 ProgramValueId Emitter::gradient_leaf(const PieceLeaf& l) {
@@ -181,7 +181,7 @@ void Emitter::give(VarId id, int segment) {
   reduce_if_whole(id);
 }
 
-bool Emitter::reduces_here(const Var& v) const { return v.kind == VarKind::parameter && !reductions_.count(v.tensor); }
+bool Emitter::reduces_here(const Var& v) const { return v.kind == VarKind::stored && !reductions_.count(v.tensor); }
 
 void Emitter::count_givers() {
   for (const std::vector<PieceRecord>& pieces : pieces_) {
@@ -299,8 +299,8 @@ void Emitter::send_back(SegmentWork& s, int) {
   }
 }
 
-// Gathered copies were freed after the forward pass: those that backward reads are gathered again. A key stays, as conversions of
-// both passes read its one copy.
+// Gathered copies were freed after the forward pass: those that backward reads are gathered again, once for all pieces of a
+// segment. A key stays, as conversions of both passes read its one copy.
 void Emitter::refill_leaves(const PieceRecord& r) {
   const Piece& piece = w_.p.pieces[static_cast<std::size_t>(r.piece)];
   std::vector<bool> saved(r.leaves.size(), false);
@@ -311,14 +311,12 @@ void Emitter::refill_leaves(const PieceRecord& r) {
       if (i >= 0 && po.inputs[static_cast<std::size_t>(i)] < piece.leaves)
         saved[static_cast<std::size_t>(po.inputs[static_cast<std::size_t>(i)])] = true;
   }
-  std::vector<ProgramValueId> done;
   for (std::size_t k = 0; k < r.leaves.size(); ++k) {
     const PieceLeaf& l = r.leaves[k];
     const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
     if (!saved[k] || r.keep_gathered || !gathered_.count(l.value) || w_.keys.contains({v.tensor, place_}) ||
-        std::find(done.begin(), done.end(), l.value) != done.end())
+        !refilled_.insert(l.value).second)
       continue;
-    done.push_back(l.value);
     if (w_.p.values[static_cast<std::size_t>(l.value)].indexed != set_ || v.base_value < 0) continue;
     const bool grows = v.growing >= 0 && !prefix_axes(w_.p.layouts[static_cast<std::size_t>(l.layout)]).empty();
     convert(grows ? v.growing : v.base_value, l.layout, nullptr, l.value);

@@ -64,7 +64,7 @@ void Emitter::offload(int segment, std::size_t emitted) {
   const auto is_read = [&](VarId v) {
     const auto last = last_read_.find(v);
     return last != last_read_.end() && last->second >= emitted &&
-           w_.vars[static_cast<std::size_t>(v)].kind != VarKind::parameter;
+           w_.vars[static_cast<std::size_t>(v)].kind != VarKind::stored;
   };
   for (; seen_pieces_ < pieces.size(); ++seen_pieces_)
     if (pieces[seen_pieces_].offload) held_.push_back(seen_pieces_);
@@ -113,7 +113,7 @@ bool Emitter::must_close(const Instance& x) const {
 // how many devices it has.
 std::int64_t Emitter::passing_bytes(const PieceLeaf& l) const {
   const Var& v = w_.vars[static_cast<std::size_t>(l.var)];
-  if (l.contribution < 0 || v.kind != VarKind::parameter) return 0;
+  if (l.contribution < 0 || v.kind != VarKind::stored) return 0;
   const bool reduced = l.contribution != v.home && reduces_here(v);
   return set_ != v.set || reduced ? w_.whole_bytes(v.tensor) : 0;
 }
@@ -124,7 +124,7 @@ void Emitter::bound_passing() {
   std::vector<int> stand_for(w_.g.tensors.size(), 1);
   for (const Parameter& p : w_.g.parameters) stand_for[static_cast<std::size_t>(p.tensor)] = p.stands_for;
   for (const Var& v : w_.vars)
-    if (v.kind == VarKind::parameter && v.gradient)
+    if (v.kind == VarKind::stored && v.gradient)
       passing_bounds_[static_cast<std::size_t>(v.place)] +=
           w_.whole_bytes(v.tensor) * stand_for[static_cast<std::size_t>(v.tensor)];
   for (std::int64_t& b : passing_bounds_) b = std::max(b / 16, std::int64_t{1} << 20);

@@ -36,7 +36,7 @@ bool Emitter::ordered(plan::Phase phase, plan::Phase of, int unit) const {
 std::vector<Emitter::UnitParameters> Emitter::trained(PlaceId place, const std::map<TensorId, int>& units) const {
   std::map<TensorId, VarId> here;
   for (std::size_t v = 0; v < w_.vars.size(); ++v)
-    if (w_.vars[v].kind == VarKind::parameter && w_.vars[v].gradient && w_.vars[v].place == place)
+    if (w_.vars[v].kind == VarKind::stored && w_.vars[v].gradient && w_.vars[v].place == place)
       here[w_.vars[v].tensor] = static_cast<VarId>(v);
   std::vector<UnitParameters> out;
   for (const auto& [tensor, var] : here) {
@@ -65,7 +65,7 @@ void Emitter::open_task(Phase phase, plan::Phase of, PlaceId place, int unit) {
 void Emitter::update_segments() {
   std::map<TensorId, std::vector<VarId>> holders;
   for (std::size_t v = 0; v < w_.vars.size(); ++v)
-    if (w_.vars[v].kind == VarKind::parameter && w_.vars[v].gradient)
+    if (w_.vars[v].kind == VarKind::stored && w_.vars[v].gradient)
       holders[w_.vars[v].tensor].push_back(static_cast<VarId>(v));
   const std::vector<PlaceId> places = parameter_places();
   const auto reductions = parameter_units(plan::Phase::grad), updates = parameter_units(plan::Phase::update);

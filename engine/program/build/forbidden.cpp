@@ -16,7 +16,7 @@ class Forbidden {
     for (const Instance& i : w.instances)
       if (i.kind == InstanceKind::op) of_op_[at(i.op)].push_back(&i);
     for (const Var& v : w_.vars)
-      if (v.kind == VarKind::parameter) of_parameter_[at(v.tensor)].push_back(&v);
+      if (v.kind == VarKind::stored) of_parameter_[at(v.tensor)].push_back(&v);
   }
 
   void check(const plan::ForbidRow& row) {

@@ -1,6 +1,7 @@
-// Parameters: the layouts in which they are used, fetched, stored and accumulated. `fetch` says what a device holds of a
-// parameter during the step: made from the home once, gathered for each use from there. Splits of the use are outermost,
-// then those of `fetch`, then those that the home has beside; so the home's blocks lie in those of `fetch`.
+// What is stored: the layouts in which it is used, fetched, stored and accumulated. Only those of parameters can be stated;
+// a buffer or a constant is stored as all its readers use it. `fetch` says what a device holds of a parameter during the
+// step: made from the home once, gathered for each use from there. Splits of the use are outermost, then those of `fetch`,
+// then those that the home has beside; so the home's blocks lie in those of `fetch`.
 #include <algorithm>
 
 #include "engine/program/build/work.h"
@@ -17,9 +18,12 @@ class Homes {
     std::map<TensorId, int> index;
     for (std::size_t k = 0; k < w_.g.parameters.size(); ++k) index[w_.g.parameters[k].tensor] = static_cast<int>(k);
     for (Var& v : w_.vars) {
-      if (v.kind != VarKind::parameter) continue;
+      if (v.kind != VarKind::stored) continue;
       const Layout use = common_use(v);
-      const int parameter = index.at(v.tensor);
+      v.use = v.home = v.base = v.written = w_.intern(use);
+      const auto known = index.find(v.tensor);
+      if (known == index.end()) continue;
+      const int parameter = known->second;
       const auto axes = [&](plan::Phase phase, int dim) {
         return plan::parameter_split_axes(w_.d, phase, parameter, dim);
       };
@@ -30,7 +34,6 @@ class Homes {
       const Layout outer = extended(v, use, both);
       const Layout home = extended(v, outer, updated), fetch = extended(v, use, fetched);
       const Layout grad = extended(v, extended(v, use, [&](int dim) { return common(both(dim), added(dim)); }), added);
-      v.use = w_.intern(use);
       v.home = w_.intern(home);
       v.fetch_split = fetch != use;
       v.base = w_.intern(fetch);
@@ -45,7 +48,7 @@ class Homes {
     Layout use;
     bool first = true;
     for (const Read& r : v.reads) {
-      Layout l = without_free_splits(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]);
+      Layout l = without_keys(without_free_splits(w_, w_.p.layouts[static_cast<std::size_t>(r.layout)]));
       l.partials.clear();
       if (first)
         use = l;

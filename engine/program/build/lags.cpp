@@ -26,7 +26,7 @@ Diagnostic disagreement(const Work& w, const Var& v, const plan::Lag& one, const
 bool set_lags(Work& w) {
   std::set<OpId> relaxed;
   for (Var& v : w.vars) {
-    if (v.kind != VarKind::parameter || !v.gradient) continue;
+    if (v.kind != VarKind::stored || !v.gradient) continue;
     const plan::Lag* first = nullptr;
     for (const Read& r : v.reads) {
       const OpId op = w.instances[static_cast<std::size_t>(r.instance)].op;

@@ -31,7 +31,7 @@ class PutOff {
  public:
   explicit PutOff(Work& w) : w_(w), p_(w.p), under_way_(w.p.segments.size()) {
     for (const Var& v : w.vars)
-      if (v.kind == VarKind::parameter && v.grad_layout >= 0) split_.insert({v.tensor, v.place});
+      if (v.kind == VarKind::stored && v.grad_layout >= 0) split_.insert({v.tensor, v.place});
   }
 
   void run() {

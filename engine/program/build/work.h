@@ -116,16 +116,17 @@ struct CombinedPart {
   LayoutId ready = -1;  // in which it is added
 };
 
-enum class VarKind { computed, received, combined, source, parameter };
+// Stored: parameters, buffers that no step changes, and constants. Source: inputs, and buffers that steps change.
+enum class VarKind { computed, received, combined, source, stored };
 
 struct Var {
   VarKind kind = VarKind::computed;
   TensorId tensor = -1;
   PlaceId place = 0;
   LayoutId written = -1;
-  LayoutId base = -1;    // after the reduction that all readers share; parameters: as fetched
-  LayoutId home = -1;    // parameters
-  LayoutId needed = -1;  // layout in which the producer takes the gradient; parameters: that of home
+  LayoutId base = -1;    // after the reduction that all readers share; stored: as fetched
+  LayoutId home = -1;    // stored
+  LayoutId needed = -1;  // layout in which the producer takes the gradient; stored: that of home
   InstanceId producer = -1;
   VarId from = -1;                  // received: the var at the sending place
   LayoutId sent = -1;               // received: the layout in which it is sent there (it arrives as `base`)
@@ -138,7 +139,7 @@ struct Var {
   bool gradient = false;
   bool fetch_split = false;   // parameters: gathered at every run of uses
   std::int64_t lag = 0;       // parameters: how many updates old they are where they are read
-  LayoutId use = -1;          // parameters: the splits that all their readers share
+  LayoutId use = -1;          // stored: the splits that all their readers share
   LayoutId grad_layout = -1;  // parameters: accumulated in this layout where `grad` is split
   std::vector<Read> reads;
   std::vector<VarId> received;  // vars of other places that are made from it

@@ -122,7 +122,9 @@ TEST_CASE("what backward passes need and end is what was predicted") {
        0.01},
       {"llama", "devices 2 as cp=2\nuse zigzag(model.layers[*].self_attn, cp)\ntrans model.layers[*] offload\n", 2,
        0.01},
-      {"llama", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(2, *, data)\n", 4, 0.01}};
+      {"llama", "devices 4 as data=4\naxis mb=2\ntrans * batch by mb, data\nuse zero(2, *, data)\n", 4, 0.01},
+      {"llama", "devices 3 as data=3\naxis mb=2\nmodel batch=6\ntrans * batch by mb, data\nuse zero(3, *, data)\n", 3,
+       0.01}};
   for (const char* name : {"bert", "gpt2", "llama", "mixtral", "swin", "t5"})
     cases.push_back({name, "devices 1\ntrans * grad_split\n", 1, 0.02});
   for (const Case& c : cases) {

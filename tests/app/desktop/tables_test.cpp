@@ -23,6 +23,28 @@ TEST_CASE_METHOD(WindowFixture, "names of modules are not cut, and every text ha
   CHECK(view.isExpanded(view.model()->index(0, 0)));  // as the first model's tree was
 }
 
+TEST_CASE_METHOD(WindowFixture, "what lies beyond the edge of a tree makes no row of it higher") {
+  run("open model=" + llama);
+  run("text \"devices 4 as pipe=4\\naxis mb=2\\nlet S = cut model.layers[*] into 4\\ntrans * batch by mb\\nassign S[i] to pipe=i\\n\"");
+  run("wait");
+  TableView& modules = table("modules");
+  QTreeView& view = *modules.view();
+  QAbstractItemModel& rows = *view.model();
+  const QModelIndex layers = rows.index(0, 0);
+  REQUIRE(layers.data().toString() == "model");
+  const int line = view.fontMetrics().lineSpacing();
+  const auto place = [&](int width) {  // of all columns but the first, beyond that
+    view.header()->resizeSection(0, width);
+    QCoreApplication::processEvents();
+    return view.visualRect(layers).height();
+  };
+  bool wraps = false;  // in some column, if it were in sight
+  for (int c = 1; c < rows.columnCount(); ++c)
+    wraps = wraps || view.fontMetrics().horizontalAdvance(rows.index(0, c).data().toString()) > view.columnWidth(c);
+  CHECK(wraps);
+  CHECK(place(view.viewport()->width() + 1) < 2 * line);
+}
+
 TEST_CASE_METHOD(WindowFixture, "the modules of a second model are open as those of the first") {
   run("open model=" + gpt2);
   TableView& modules = table("modules");

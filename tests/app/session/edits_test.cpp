@@ -236,7 +236,7 @@ class Edits {
 
 }  // namespace
 
-TEST_CASE("random edits of two documents stay exact, with their figures, and are there in the next session") {
+TEST_CASE("random edits of two documents stay exact, with their figures, and are there in the next session", "[slow]") {
   for (const unsigned seed : {5U, 17U, 23U})
     for (const std::size_t pair : {0U, 2U}) {
       Edits edits(beginnings[pair], beginnings[pair + 1], seed);

@@ -48,7 +48,7 @@ const std::vector<Case> kCases = {
 
 }  // namespace
 
-TEST_CASE("an alternative comes to what was promised of it, and is one line") {
+TEST_CASE("an alternative costs what was predicted for it, and is one line", "[slow]") {
   const Scratch scratch;
   for (const Case& c : kCases) {
     INFO(c.model);
@@ -308,7 +308,7 @@ TEST_CASE("what takes the reason of a refusal away is a command, which does so")
   CHECK(scratch.read("a.plan") == text_of(s));
 }
 
-TEST_CASE("what a statement of any kind comes to is what was promised of it") {
+TEST_CASE("a statement of any kind costs what was predicted for it", "[slow]") {
   const Scratch scratch;
   Session s({.workspace = scratch.file("w"), .cluster = "dgx-h100x1"});
   const std::string plan = "devices 4 as pipe=2 data=2\naxis mb=4\nmodel batch=8\nlet L = transformer.h[*]\n"

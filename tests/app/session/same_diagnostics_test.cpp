@@ -261,7 +261,7 @@ TEST_CASE("a session says of a plan what the command line says") {
   CHECK(said > 8);
 }
 
-TEST_CASE("a session says of every plan in the text cases and of the samples what the verbs say") {
+TEST_CASE("a session says of every plan in the text cases and of the samples what the verbs say", "[slow]") {
   std::set<Look> all = looks_at_samples();
   all.merge(with_a_line_left_out(all));
   all.merge(looks_at_text_cases());

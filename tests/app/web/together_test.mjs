@@ -213,6 +213,7 @@ await test("the address names the model, the version or the draft, and what is s
   // What is not open any more is opened again, as it was.
   await me.run("close discard=yes");
   await me.sees("model", "bert_tiny");
+  await says((n) => /bert_tiny\.pt2$/.test(n.get("model"))); // so that the address of before is another one
   await me.page.reload(); // goes on with what the session shows
   await me.sees("model", "bert_tiny");
   await me.page.evaluate((address) => (location.hash = new URL(address).hash), draft); // as by hand
@@ -220,6 +221,26 @@ await test("the address names the model, the version or the draft, and what is s
   await me.until("api/panels/script", (p) => p.text === `${plan}# edited\n`);
   await me.until("api/selection", (s) => s.operators === "transformer.h[1].mlp");
   assert.equal((await me.ask("api/panels/chips")).version, 1);
+});
+
+await test("an address that was entered is of what is shown again", [model], async (person) => {
+  const me = await person();
+  const named = (file) => me.page.waitForFunction((f) => location.hash.includes(`/${f}&digest=`), file);
+  const enter = (hash) => me.page.evaluate((to) => (location.hash = to), hash);
+  await me.sees("model", "gpt2_tiny");
+  await named("gpt2_tiny.pt2");
+  const { hash } = new URL(me.page.url());
+  await me.run("open model=sample_models/bert_tiny.pt2");
+  await named("bert_tiny.pt2");
+  // What it names is opened, and closed before the page has had the time to say so.
+  await enter(hash);
+  await me.until("api/panels/chips", (p) => p.model === "gpt2_tiny");
+  await me.run("close");
+  await named("bert_tiny.pt2");
+  // What it names cannot be opened.
+  await enter("#model=sample_models/none.pt2");
+  await me.page.locator(".message").filter({ hasText: "none.pt2" }).waitFor();
+  await named("bert_tiny.pt2");
 });
 
 await test("a session of one's own begins with what is seen here", [model], async (person) => {

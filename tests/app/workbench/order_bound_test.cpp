@@ -53,7 +53,7 @@ double busiest_us(const Simulation& s) {
 
 }  // namespace
 
-TEST_CASE("where only the order is open, no order is shorter than what the busiest device computes") {
+TEST_CASE("where only the order is open, no order is shorter than what the busiest device computes", "[slow]") {
   struct Space {
     std::string model, text;
     std::vector<std::string> orders;

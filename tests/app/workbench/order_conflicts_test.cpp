@@ -178,7 +178,7 @@ std::set<Lines> lines_of(const Completion& c) {
 
 }  // namespace
 
-TEST_CASE("order rows that cannot all be kept: all minimal sets of them, and nothing else is impossible") {
+TEST_CASE("order rows that cannot all be kept: all minimal sets of them, and nothing else is impossible", "[slow]") {
   const Bench bench;
   int possible_plans = 0, impossible = 0, several = 0, with_sizes = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {

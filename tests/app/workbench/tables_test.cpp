@@ -40,7 +40,7 @@ std::int64_t peak(const Simulation& s) {
 
 }  // namespace
 
-TEST_CASE("an open order is no longer than a known schedule, and none where memory is short") {
+TEST_CASE("an open order is no longer than a known schedule, and none where memory is short", "[slow]") {
   struct Case {
     std::string model, cut;
     std::vector<std::string> known;

@@ -60,7 +60,7 @@ void check_tiles(const Graph& g, const Program& p, TensorId t, const Layout& lay
 
 }  // namespace
 
-TEST_CASE("every conversion of the sample plans is told of its tensor, with the same moves") {
+TEST_CASE("every conversion of the sample plans is reported for its tensor, with the same moves", "[slow]") {
   std::size_t found = 0;
   for_each_sample_plan([&](const Evaluation& e, const Cluster& cluster) {
     const Graph& g = *e.made.graph;

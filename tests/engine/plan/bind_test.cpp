@@ -187,6 +187,18 @@ TEST_CASE("open choices are without what an axis does not divide") {
   CHECK(choices("devices 16 as d=?d t=?t") == "heads batch seq");
 }
 
+TEST_CASE("a dimension that another operator reads in parts is refused with its whole size") {
+  ModelInfo m = llama({.layers = 1, .batch = 4});
+  OperatorInfo& head = m.operators[static_cast<std::size_t>(operator_of(m, "lm_head", "linear"))];
+  for (FactorInfo& f : head.factors)
+    if (f.names[0] == "batch") f.parts = {{2, "batch", false}, {2, "batch", true}};
+  const Result<Decisions> d = plan::bind(parsed("devices 4 as data=4\ntrans lm_head batch by data\n"), m);
+  REQUIRE_FALSE(d.ok());
+  CHECK_THAT(d.diagnostics.front().what,
+             Catch::Matchers::Contains("its batch of 4 is in 2 parts of 2, as another operator reads them, and 4 blocks "
+                                       "would cut inside one of them"));
+}
+
 TEST_CASE("a planner's lines are told apart") {
   const Plan p = parsed("devices 2 as tensor=2\nauto trans lm_head out by tensor\n");
   CHECK(print(without_automatic(p)) == "devices 2 as tensor=2\n");

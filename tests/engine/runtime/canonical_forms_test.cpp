@@ -61,7 +61,7 @@ Outcome execute(const Model& model) {
 }  // namespace
 
 TEST_CASE("what a pass makes of a model computes the same") {
-  const std::string pass = GENERATE("dispatch", "repeats", "whole_indices", "losses", "gates", "cross_entropy",
+  const std::string pass = GENERATE("dispatch", "repeats", "whole_indices", "row_indices", "losses", "gates", "cross_entropy",
                                     "splits", "reductions", "patches", "moments", "batch_norms", "shuffles",
                                     "written_pieces");
   int executed = 0;

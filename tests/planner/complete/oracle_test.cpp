@@ -131,7 +131,7 @@ Seen check_seeds(unsigned first, unsigned last) {
 
 }  // namespace
 
-TEST_CASE("the planner says of open plans what all of their completions say") {
+TEST_CASE("the planner says of open plans what all of their completions say", "[slow]") {
   const Seen seen = check_seeds(3, 5);
   CHECK(seen.complete > 3);
   CHECK(seen.impossible > 3);

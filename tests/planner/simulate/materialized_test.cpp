@@ -298,7 +298,8 @@ TEST_CASE("a ring holds less the more devices it has, and less than keys and val
     const std::string text =
         "devices " + n + " as cp=" + n + "\naxis ring=" + n + "\ntrans * seq by cp\n" +
         (ring ? "trans layers[*].attn:scaled_dot_product_attention keys by ring at (ring + cp) % " + n + "\n" : "");
-    return activations(run(text, {.batch = 2, .seq = 512, .layers = 2}), 0);
+    const Memory most = run(text, {.batch = 2, .seq = 512, .layers = 2}).simulation.classes[0].peak;
+    return most[MemoryKind::activations] + most[MemoryKind::communication];
   };
   std::int64_t before = peak(2, true);
   for (const int devices : {4, 8, 16}) {
@@ -316,7 +317,8 @@ TEST_CASE("a zigzag holds less the more devices it has, and less than keys and v
     const std::string text = "devices " + n + " as cp=" + n + "\n" +
                              (ring ? "use zigzag(layers[*].attn, cp)\n"
                                    : "axis half=2\ntrans * seq by half, cp at half*(2*|cp|-1-cp) + (1-half)*cp\n");
-    return activations(run(text, {.batch = 2, .seq = 512, .layers = 2}), 0);
+    const Memory most = run(text, {.batch = 2, .seq = 512, .layers = 2}).simulation.classes[0].peak;
+    return most[MemoryKind::activations] + most[MemoryKind::communication];
   };
   std::int64_t before = peak(2, true);
   for (const int devices : {4, 8}) {

@@ -302,6 +302,56 @@ TEST_CASE_METHOD(Chain, "what two runs keep goes to host memory with the last of
   CHECK(bytes_between({0, 1}) == 0);
 }
 
+TEST_CASE_METHOD(Chain, "what all micro-batches read comes back from host memory once it has gone there, not before") {
+  const auto x = value(0, Role::data, {}), y = value(4, Role::data), z = value(4, Role::data);
+  const auto dy = value(4, Role::gradient), dx = value(0, Role::gradient);
+  Instruction free_x = make(Code::free, {x}, {});
+  free_x.last = true;
+  const auto segment = [](const char* name, Phase phase, std::vector<AxisId> axes, std::vector<Instruction> instructions) {
+    return Segment{name, phase, 0, std::move(axes), std::move(instructions)};
+  };
+  const auto forward = [&](std::vector<Instruction> more) {
+    std::vector<Instruction> out = {make(Code::compute, {x}, {y}, 0), make(Code::offload, {}, {}, 0), make(Code::free, {y}, {})};
+    out.insert(out.end(), more.begin(), more.end());
+    return out;
+  };
+  const std::vector<Instruction> backward = {make(Code::seed, {}, {dy}), make(Code::restore, {}, {}, 0),
+                                             make(Code::backward, {dy}, {dx}, 0), make(Code::free, {dy, dx}, {})};
+  cluster.host.bandwidth = 1e18;  // a copy takes no time
+  const auto between = [&] {      // the memory after each slot and before the next one, from the first forward on
+    const ClassTimeline t = run().classes[0];
+    std::vector<std::int64_t> out;
+    for (std::size_t k = 1; k < t.slots.size(); ++k) {
+      std::int64_t least = t.peak.bytes();
+      for (const MemoryPoint& m : t.memory)
+        if (m.time == t.slots[k].end) least = std::min(least, m.bytes);
+      out.push_back(least);
+    }
+    return out;
+  };
+  using Amounts = std::vector<std::int64_t>;
+  const Segment load = segment("load", Phase::forward, {}, {make(Code::load, {}, {x})});
+
+  program.segments = {load, segment("f", Phase::forward, {1}, forward({free_x})), segment("b", Phase::backward, {1}, backward)};
+  one_class({{1, {{0, {}, {}}}}, {2, {{1, {0}, {1}}}}, {2, {{2, {0}, {1}}, {1, {2}, {1}}}}, {2, {{2, {2}, {1}}}}});
+  CHECK(between() == Amounts{4000, 4000, 4000, 4000, 4000, 0, 4000, 0});  // f0 f1 b0 f2 b1 f3 b2 b3
+  CHECK(run().classes[0].peak[MemoryKind::activations] == 4000 + 12000 + 2 * 4000);
+  CHECK(run().classes[0].host_peak.count == 2 * 12000 + 4000);
+
+  program.pieces.push_back(program.pieces[0]);  // reads x too, and keeps nothing
+  std::vector<Instruction> reads = {make(Code::compute, {x}, {z}, 1), make(Code::free, {z}, {}), free_x};
+  reads[0].keep = false;
+  program.segments = {load, segment("f", Phase::forward, {1}, forward({})), segment("g", Phase::forward, {1}, reads),
+                      segment("b", Phase::backward, {1}, backward)};
+  one_class({{1, {{0, {}, {}}}}, {4, {{1, {0}, {1}}}}, {3, {{2, {0}, {1}}, {3, {0}, {1}}}}, {1, {{2, {3}, {1}}, {3, {3}, {1}}}}});
+  CHECK(between() == Amounts{4000, 4000, 4000, 4000, 4000, 4000, 4000, 4000, 4000, 4000, 0, 0});  // f0 … f3 g0 b0 … g3 b3
+  CHECK(run().classes[0].host_peak.count == 4 * 12000);
+
+  one_class({{1, {{0, {}, {}}}}, {4, {{1, {0}, {1}}}}, {4, {{2, {0}, {1}}}}, {4, {{3, {0}, {1}}}}});
+  CHECK(between() == Amounts{4000, 4000, 4000, 4000, 4000, 4000, 4000, 0, 4000, 4000, 4000, 0});  // f0 … f3 g0 … g3 b0 … b3
+  CHECK(run().classes[0].host_peak.count == 4 * 12000 + 4000);
+}
+
 TEST_CASE_METHOD(Chain, "a recompute unit keeps only its operands") {
   const auto x = value(0, Role::data), y = value(4, Role::data), dy = value(4, Role::gradient),
              dx = value(0, Role::gradient);

@@ -55,7 +55,7 @@ TEST_CASE("a certificate that claims more than it proves is refused") {
     }
 }
 
-TEST_CASE("a certificate that counts something else is refused") {
+TEST_CASE("a certificate that counts something else is refused", "[slow]") {
   for (const bool shares : {false, true})
     for (unsigned seed = 1; seed < 6; ++seed) {
       const Proven p = proven(shares, seed);

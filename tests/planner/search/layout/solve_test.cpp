@@ -320,7 +320,7 @@ TEST_CASE("equal layers are counted once, and may choose differently") {
 }
 
 // Limits near the least memory, and others at which what the prices give is far from the best.
-TEST_CASE("the gap of layered networks is narrow wherever the limit is") {
+TEST_CASE("the gap of layered networks is narrow wherever the limit is", "[slow]") {
   std::mt19937 random(5);
   int found = 0;
   for (int round = 0; round < 120; ++round) {

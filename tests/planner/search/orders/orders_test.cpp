@@ -135,7 +135,7 @@ TEST_CASE("lines of the planner are no rows") {
   CHECK(c->problem.order.empty());
 }
 
-TEST_CASE("memory that binds is a row of the case") {
+TEST_CASE("memory that binds is a row of the case", "[slow]") {
   Bench bench("gpt2_tiny");
   const std::string text =
       "devices 2 as pipe=2\naxis mb=8\nlet S = cut transformer.h[*] into 2\ntrans * batch by mb\n"

@@ -50,7 +50,7 @@ void follow(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("random schedules") {
+TEST_CASE("random schedules", "[slow]") {
   std::mt19937 random(11);
   for (int i = 0; i < 80; ++i) {
     INFO("case " << i);
@@ -99,7 +99,7 @@ TEST_CASE("idle times say what is waited for, and cover all of it") {
 }
 
 // What is said to wait for memory could not begin a moment earlier: the device holds too much until then.
-TEST_CASE("idle times for want of memory are for want of memory") {
+TEST_CASE("idle times for want of memory are for want of memory", "[slow]") {
   std::mt19937 random(12);
   int memory = 0, device = 0;
   for (int i = 0; i < 200; ++i) {

@@ -42,7 +42,7 @@ void write(std::ostream& out, const Problem& p) {
 
 }  // namespace
 
-TEST_CASE("CP-SAT finds no shorter period, and one as short") {
+TEST_CASE("CP-SAT finds no shorter period, and one as short", "[slow]") {
   const std::string python = PLANSCOPE_PYTHON;
   if (output_of(python + " -c 'import ortools; print(1)' 2>/dev/null") != "1\n") {
     WARN("no OR-tools: not compared (pip install ortools)");

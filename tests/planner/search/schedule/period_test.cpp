@@ -214,7 +214,7 @@ TEST_CASE("a limit of work ends at the same place, whatever the time") {
   CHECK(much.makespan_bound == more.makespan_bound);
 }
 
-TEST_CASE("few slots give bounds and periods of the real times") {
+TEST_CASE("few slots give bounds and periods of the real times", "[slow]") {
   std::mt19937 random(41);
   int closed = 0, all = 0;
   for (int i = 0; i < 60; ++i) {
@@ -242,7 +242,7 @@ TEST_CASE("few slots give bounds and periods of the real times") {
   CHECK(closed == all);
 }
 
-TEST_CASE("times rounded down lose no pattern") {
+TEST_CASE("times rounded down lose no pattern", "[slow]") {
   std::mt19937 random(42);
   for (int i = 0; i < 60; ++i) {
     const Case c = random_case(random, {.tasks = 5, .devices = 2, .most_time = 9, .diamonds = i % 2 == 1});

@@ -148,7 +148,7 @@ TEST_CASE("schedules with rows agree with trying everything") {
   CHECK(with_pairs > 20);
 }
 
-TEST_CASE("all that is found keeps rows") {
+TEST_CASE("all that is found keeps rows", "[slow]") {
   std::mt19937 random(33);
   int found = 0;
   for (int i = 0; i < 150; ++i) {
@@ -173,7 +173,7 @@ TEST_CASE("all that is found keeps rows") {
 
 // Rows about single micro-batches tell them apart, so that nothing else keeps the runs of a block apart that has a stream of
 // a device to itself.
-TEST_CASE("a block with a stream to itself runs once at a time, whatever rows say") {
+TEST_CASE("a block with a stream to itself runs once at a time, whatever rows say", "[slow]") {
   const Result<Case> c = from_json(R"({"devices": 1, "micro_batches": 2,
       "blocks": [{"name": "send", "devices": [0], "time": 4, "stream": "link"}, {"name": "work", "devices": [0], "time": 1}],
       "after": [[0, 1, 1]], "order": [[0, 1, 0, 1, 1]]})",

@@ -143,7 +143,7 @@ TEST_CASE("no random plan is below the bound, or called impossible", "[slow]") {
 
 // Nothing hides a bound that is too high here: answers never say more than the step of their own best plan. (Of 1,650, two plans are
 // shorter: one micro-batch in two stages, 0.08 %, and ZeRO-3 with layers that are computed again, 0.04 %.)
-TEST_CASE("no random plan is shorter than the bound of its own point") {
+TEST_CASE("no random plan is shorter than the bound of its own point", "[slow]") {
   const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
   CAPTURE(name);
   const Graph graph = sample(name);

@@ -37,7 +37,7 @@ std::vector<std::int64_t> predicted(const Graph& graph, const Cluster& cluster, 
 
 }  // namespace
 
-TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth, most within a hundredth") {
+TEST_CASE("the costs of layers say what stages need, nearly all within a twelfth, most within a hundredth", "[slow]") {
   const char* name = GENERATE("gpt2_tiny", "llama_tiny", "bert_tiny", "t5_tiny", "mixtral_tiny");
   CAPTURE(name);
   const Graph graph = sample(name);

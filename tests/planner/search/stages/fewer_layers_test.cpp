@@ -96,7 +96,7 @@ TEST_CASE("a model with fewer layers is that model with fewer layers") {
   }
 }
 
-TEST_CASE("few layers tell what all layers take and keep") {
+TEST_CASE("few layers tell what all layers take and keep", "[slow]") {
   const Result<Cluster> c = read_cluster("dgx-a100x1");
   REQUIRE(c.ok());
   MaterializeCache cache;

@@ -73,7 +73,7 @@ TEST_CASE("a search that ends at once has a plan that anyone would begin with") 
 }
 
 // Its batch is too small for replicas, and its heads for groups of all devices: several plans are refused before one fits.
-TEST_CASE("a search that ends soon after it began has a plan, however slow the machine is") {
+TEST_CASE("a search that ends soon after it began has a plan, however slow the machine is", "[slow]") {
   const Graph graph = sample("evoformer_tiny");
   const Cluster c = cluster("dgx-h100x1");
   for (const std::int64_t a_look : {1'000, 20'000, 50'000}) {  // microseconds
@@ -133,7 +133,7 @@ TEST_CASE("a model without layers is written without them") {
   CHECK(plan::parse_plan(whole_script(shape, {.micro_batch = 2}, 2), "").ok());
 }
 
-TEST_CASE("a search that ends early says what ended it, wherever it was") {
+TEST_CASE("a search that ends early says what ended it, wherever it was", "[slow]") {
   const Graph graph = sample("gpt2_tiny");
   const Cluster c = cluster("dgx-h100x8");  // a batch of 1 leaves some of the devices idle: they are searched one number after another
   struct : Clock {  // a microsecond passes whenever somebody looks
