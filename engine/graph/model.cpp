@@ -89,4 +89,9 @@ std::vector<std::size_t> scalar_outputs(const Model& model) {
   return out;
 }
 
+bool is_changed_by_steps(const Model& model, ValueId buffer) {
+  const auto& all = model.mutations;
+  return std::any_of(all.begin(), all.end(), [&](const Mutation& m) { return m.buffer == buffer; });
+}
+
 }  // namespace planscope

@@ -125,4 +125,6 @@ struct Model {
 std::vector<std::size_t> scalar_outputs(const Model&);
 std::string output_name(const Model&, std::size_t position);
 
+bool is_changed_by_steps(const Model&, ValueId buffer);
+
 }  // namespace planscope

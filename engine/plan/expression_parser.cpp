@@ -244,6 +244,8 @@ Expression LineParser::argument() {
     e.operands.push_back(expression());
     return e;
   }
+  if (is_word() && is_script_word(peek()) && (is(",", 1) || is(")", 1)))  // a factor may have such a name: `in`
+    return make_name(word("a value"));
   e.kind = Expression::Kind::group;
   if (group_ahead()) {
     e.groups.push_back(group());

@@ -53,13 +53,14 @@ Executor::Executor(const Site& site, Transport& transport, TensorSource& source,
 
 // Buffers that steps change, whole, where this device loads them.
 void Executor::hold_written() {
+  const Model& model = *site_.graph().model;
+  if (model.mutations.empty()) return;
   for (const Segment& segment : program_.segments)
     for (const Instruction& i : segment.instructions) {
       if (i.code != Code::load || site_.point(segment.place, site_.device(), free_).empty()) continue;
       const TensorId tensor = value(i.out[0]).tensor;
-      for (const Mutation& m : site_.graph().model->mutations)
-        if (m.buffer == tensor && written_.count(tensor) == 0)
-          written_[tensor][0] = source_.block(tensor, whole_region(site_.graph(), tensor));
+      if (is_changed_by_steps(model, tensor) && written_.count(tensor) == 0)
+        written_[tensor][0] = source_.block(tensor, whole_region(site_.graph(), tensor));
     }
 }
 

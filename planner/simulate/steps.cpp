@@ -80,13 +80,10 @@ class Maker {
   // Buffers that steps change are on a device that loads them between steps too, whole; a whole one that is loaded is that
   // memory.
   void find_written() {
-    const auto changes = [&](TensorId t) {
-      const std::vector<Mutation>& all = graph_.model->mutations;
-      return std::any_of(all.begin(), all.end(), [&](const Mutation& m) { return m.buffer == t; });
-    };
+    if (graph_.model->mutations.empty()) return;
     for (const Segment& s : program_.segments)
       for (const Instruction& i : s.instructions) {
-        if (i.code != Code::load || !changes(program_.values[at(i.out[0])].tensor)) continue;
+        if (i.code != Code::load || !is_changed_by_steps(*graph_.model, program_.values[at(i.out[0])].tensor)) continue;
         written_.try_emplace({s.place, program_.values[at(i.out[0])].tensor}, i.out[0]);
         if (program_.layouts[at(program_.values[at(i.out[0])].layout)] == Layout{}) value_bytes_[at(i.out[0])] = 0;
       }

@@ -20,7 +20,7 @@ class Buffers {
         if (i.code == Code::load) load(s, i);
       }
     for (const ProgramValue& v : p_.values)
-      if (v.role == Role::home && changes(v.tensor))
+      if (v.role == Role::home && is_changed_by_steps(*g_.model, v.tensor))
         ledger_.fail(FailureKind::update, {v.place, -1, "value"}, v.tensor,
                      "a buffer that is loaded at every step, since steps change it", "a stored one");
     for (const auto& [buffer, place] : read_)
@@ -40,14 +40,9 @@ class Buffers {
  private:
   const ProgramValue& value(ProgramValueId id) const { return p_.values[static_cast<std::size_t>(id)]; }
 
-  bool changes(TensorId t) const {
-    const auto& all = g_.model->mutations;
-    return std::any_of(all.begin(), all.end(), [&](const Mutation& m) { return m.buffer == t; });
-  }
-
   void load(const Segment& s, const Instruction& i) {
     const TensorId t = value(i.out[0]).tensor;
-    if (changes(t)) read_.insert({t, s.place});
+    if (is_changed_by_steps(*g_.model, t)) read_.insert({t, s.place});
   }
 
   void write(const Segment& s, const Instruction& i) {

@@ -25,7 +25,7 @@ struct VisibleNode {
 struct VisibleEdge {
   int from = 0, to = 0;      // nodes that are not expanded
   bool next = false;         // to the next one of equal layers around both, as from layer 3 to layer 4
-  std::vector<TensorId> tensors;
+  std::vector<TensorId> tensors = {};
   std::int64_t count = 0;    // of equal ones
 };
 

@@ -5,6 +5,7 @@
 #include "app/session/core.h"
 #include "app/session/lines.h"
 #include "engine/base/text.h"
+#include "engine/plan/lexer.h"
 #include "engine/plan/parser.h"
 
 namespace planscope::session {
@@ -43,12 +44,6 @@ Result<Done> lag(Core& c, const Invocation& i) {
   return put_by_hand(c, "relax " + fetch + " lag " + i.get("updates"));
 }
 
-bool is_end(const std::string& line) {
-  const std::string code = line.substr(0, line.find('#'));
-  const std::size_t begin = std::min(code.find_first_not_of(" \t"), code.size());
-  return code.substr(begin, code.find_last_not_of(" \t\r") + 1 - begin) == "end";
-}
-
 // The lines of a template of that name in a text, from 0, the last one excluded.
 std::optional<std::pair<std::size_t, std::size_t>> definition_of(const std::string& name, const std::string& text) {
   const Result<plan::Plan> p = plan::parse_plan(text, "");
@@ -58,7 +53,7 @@ std::optional<std::pair<std::size_t, std::size_t>> definition_of(const std::stri
     if (!t || t->name != name) continue;
     const std::size_t begin = static_cast<std::size_t>(s.line) - 1;
     std::size_t end = t->body.empty() ? begin + 1 : static_cast<std::size_t>(t->body.back().line);
-    while (end < lines.size() && !is_end(lines[end])) ++end;
+    while (end < lines.size() && plan::lex(lines[end]).code != "end") ++end;
     return std::pair{begin, std::min(end + 1, lines.size())};
   }
   return std::nullopt;

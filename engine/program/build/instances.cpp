@@ -340,7 +340,7 @@ class Instances {
   VarId source(TensorId t, InstanceId reader, LayoutId read) {
     const PlaceId place = w_.instances[static_cast<std::size_t>(reader)].place;
     const ValueKind k = w_.kind(t);
-    if (k == ValueKind::input || is_written(t)) return held(t, place, VarKind::source);
+    if (k == ValueKind::input || is_changed_by_steps(*w_.g.model, t)) return held(t, place, VarKind::source);
     if (k != ValueKind::computed) return held(t, place, VarKind::stored);
     const OpId producer = w_.g.tensors[static_cast<std::size_t>(t)].producer;
     if (w_.op(producer).parameter_free) return demand(t, producer, reader, read);
@@ -509,11 +509,6 @@ class Instances {
   }
 
   // Whether it is a buffer that steps change.
-  bool is_written(TensorId t) const {
-    const auto& all = w_.g.model->mutations;
-    return std::any_of(all.begin(), all.end(), [&](const Mutation& m) { return m.buffer == t; });
-  }
-
   // What a buffer is after the step goes wherever it is read.
   void write_buffers() {
     for (const Mutation& m : w_.g.model->mutations) {
