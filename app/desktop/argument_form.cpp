@@ -43,10 +43,24 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
       unasked_[a.name] = session::value_now(state, begun, a.name);
       continue;
     }
-    QComboBox* field = field_of(a);
-    field->setCurrentText(text(session::value_now(state, begun, a.name)));
+    const QString value = text(session::value_now(state, begun, a.name));
+    const bool list = a.kind == session::ArgumentInfo::Kind::list;
+    auto* lines = new QVBoxLayout;
+    QComboBox* field = nullptr;
+    for (const QString& one : list ? value.split('\n') : QStringList{value}) {
+      QComboBox* added = add_field(a, one, lines);
+      if (!field) field = added;
+    }
     auto* row = new QHBoxLayout;
-    row->addWidget(field, 1);
+    row->addLayout(lines, 1);
+    if (list) {
+      auto* another = new QToolButton;
+      another->setText(QStringLiteral("+"));
+      another->setToolTip(tr("Another value"));
+      another->setAccessibleName(tr("Another value of %1").arg(a.name));
+      connect(another, &QToolButton::clicked, this, [this, &a, lines] { add_field(a, {}, lines)->setFocus(); });
+      row->addWidget(another, 0, Qt::AlignTop);
+    }
     auto* label = new QLabel(QString(a.name));
     label->setToolTip(a.about);
     rows->addRow(label, row);
@@ -65,7 +79,7 @@ ArgumentForm::ArgumentForm(QWidget* window, const session::CommandInfo& command,
   }
   for (const session::ArgumentInfo& a : command.arguments)  // what is still to be said
     if (fields_.contains(a.name) && begun.get(a.name).empty()) {
-      first = fields_[a.name];
+      first = fields_[a.name].front();
       break;
     }
   auto* go = new QPushButton(tr("Run"));
@@ -105,14 +119,25 @@ QComboBox* ArgumentForm::field_of(const session::ArgumentInfo& a) {
   line->setAccessibleName(field->accessibleName());
   field->installEventFilter(this);  // it has the focus, and hands keys to its line without asking the line's filters
   line->installEventFilter(this);
-  fields_[a.name] = field;
+  fields_[a.name].push_back(field);
+  return field;
+}
+
+QComboBox* ArgumentForm::add_field(const session::ArgumentInfo& a, const QString& value, QBoxLayout* lines) {
+  QComboBox* field = field_of(a);
+  field->setCurrentText(value);
+  lines->addWidget(field);
   return field;
 }
 
 session::Invocation ArgumentForm::written() const {
   session::Invocation i{command_.id, unasked_};
-  for (const auto& [name, field] : fields_)
-    if (!field->currentText().isEmpty()) i.arguments[name] = field->currentText().toStdString();
+  for (const auto& [name, fields] : fields_) {
+    QStringList values;
+    for (const QComboBox* field : fields)
+      if (!field->currentText().isEmpty()) values << field->currentText();
+    if (!values.isEmpty()) i.arguments[name] = values.join('\n').toStdString();
+  }
   return i;
 }
 

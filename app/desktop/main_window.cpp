@@ -303,12 +303,24 @@ void MainWindow::refused(const session::Invocation& invocation, const std::vecto
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-  if (restore_) {
-    memory_.keep_wide_bottom(corner(Qt::BottomLeftCorner) == Qt::BottomDockWidgetArea);
-    memory_.keep_window(saveGeometry(), saveState(layout_version), canvases_->saveState(layout_version));
-    memory_.keep_recent_commands(recent_commands_);
-  }
+  keep_window();
   event->accept();
+}
+
+void MainWindow::keep_window() {
+  if (!restore_) return;
+  memory_.keep_wide_bottom(corner(Qt::BottomLeftCorner) == Qt::BottomDockWidgetArea);
+  memory_.keep_recent_commands(recent_commands_);
+  memory_.keep_window(saveGeometry(), saveState(layout_version), canvases_->saveState(layout_version));
+}
+
+// Also who ends the program by force finds the window as it was.
+void MainWindow::keep_window_soon() {
+  if (std::exchange(keeping_, true)) return;
+  QTimer::singleShot(1000, this, [this] {
+    keeping_ = false;
+    if (!restoring_) keep_window();
+  });
 }
 
 void MainWindow::changeEvent(QEvent* event) {

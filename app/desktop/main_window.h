@@ -109,6 +109,8 @@ class MainWindow : public QMainWindow {
   void fit_tabs();
   void tidy_docks();
   void tidy_docks_soon();
+  void keep_window();  // its place and layout, for the next start
+  void keep_window_soon();
 
   // window_commands.cpp
   std::vector<WindowCommand> window_commands();
@@ -149,6 +151,7 @@ class MainWindow : public QMainWindow {
   int front_asked_ = 0;
   QStringList recent_commands_, recent_targets_;
   bool showing_documents_ = false, restoring_ = false, tidying_ = false;
+  bool keeping_ = false;       // the window is written down in a moment
   int restoring_current_ = 0;  // -1: what was asked for
   std::optional<session::Invocation> asked_;
   std::uint64_t restored_at_ = 0;  // how many commands have been run when all that was open is back; 0: nothing is restored

@@ -228,6 +228,7 @@ void MainWindow::tidy_docks_soon() {
   QTimer::singleShot(0, this, [this] {
     tidying_ = false;
     tidy_docks();
+    keep_window_soon();
   });
 }
 

@@ -141,11 +141,25 @@ class Comparing {
       Result<ComparedEntry> e = a.plan ? planned(judged[k].get()) : is_run(a.where) ? ran(w, a.where) : traced(a.where);
       if (!e.value || e.has_errors()) return refused(a.another.empty() ? e.diagnostics : not_for_this(a, e.diagnostics));
       take(e.diagnostics);
+      e->name = own_name(e->name, a.where);
       now_.entries.push_back(std::move(*e.value));
       if (!a.plan) count_one(a.where, asked.size());
       tell();
     }
     return {JobState::done, std::to_string(now_.entries.size()) + " side by side"};
+  }
+
+  // Entries are known by their names: of one that is taken it is said where it comes from.
+  std::string own_name(const std::string& name, const std::string& where) const {
+    const auto taken = [&](const std::string& n) {
+      return std::any_of(now_.entries.begin(), now_.entries.end(), [&](const ComparedEntry& e) { return e.name == n; });
+    };
+    std::string out = name;
+    std::error_code ec;
+    if (taken(out) && number_of(where)) out = name + " (version " + where + ")";
+    if (taken(out) && std::filesystem::exists(where, ec)) out = name + " (file)";
+    for (int k = 2; taken(out); ++k) out = name + " (" + std::to_string(k) + ")";
+    return out;
   }
 
   Result<plan::Plan> kept_or_file(const std::string& where, const Workspace* w) const {

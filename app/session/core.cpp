@@ -421,7 +421,8 @@ void Core::reselect() {
 
 void Core::inspect() {
   const Document* d = document();
-  const bool possible = d && state.selected && d->current(d->valid) && d->valid->sized;
+  // Of a text with errors there is nothing: what is selected is looked at as the last one without was.
+  const bool possible = d && state.selected && d->valid && d->valid->sized && (d->current(d->valid) || !d->evaluating());
   if (!possible) {
     inspector->forget();
     inspected.reset();
@@ -442,7 +443,7 @@ void Core::inspect() {
   asked_selection = std::move(asked);
   inspected = d->valid;
   inspector->ask({d->model, d->valid, std::move(means),
-                  {.document = d->id, .text = d->valid->text, .cluster = d->cluster, .selection = state.selection}});
+                  {.document = d->id, .text = d->valid->text, .cluster = d->valid->cluster_name, .selection = state.selection}});
 }
 
 void Core::study_task() {
@@ -516,10 +517,11 @@ Result<Done> change_line(Document& d, const std::string& number,
   if (line < 1 || line > lines.size())
     return error("there is no line " + number, "the plan has " + std::to_string(lines.size()) + " lines");
   const auto at = lines.begin() + static_cast<std::ptrdiff_t>(line) - 1;
+  const auto [first, end] = statement_around(lines, line - 1);
   if (std::optional<std::string> now = change(*at))
     *at = std::move(*now);
-  else
-    lines.erase(at);
+  else  // a template goes with its head
+    lines.erase(at, first == line - 1 ? lines.begin() + static_cast<std::ptrdiff_t>(end) : at + 1);
   return write_draft(d, text_of(lines));
 }
 

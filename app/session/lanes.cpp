@@ -14,6 +14,29 @@ constexpr std::size_t kMostParts = 500'000;  // blocks and changes of memory in 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 std::string device_name(int device) { return "device " + std::to_string(device); }
 
+// As people count: `pipe=2` before `pipe=10`.
+bool comes_before(std::string_view a, std::string_view b) {
+  const auto number = [](std::string_view& s) {
+    const std::size_t n = std::min(s.find_first_not_of("0123456789"), s.size());
+    std::string_view out = s.substr(0, n);
+    s.remove_prefix(n);
+    out.remove_prefix(std::min(out.find_first_not_of('0'), out.size()));
+    return out;
+  };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (!a.empty() && !b.empty()) {
+    if (is_digit(a[0]) && is_digit(b[0])) {
+      const std::string_view x = number(a), y = number(b);
+      if (x != y) return x.size() != y.size() ? x.size() < y.size() : x < y;
+    } else if (a[0] != b[0]) {
+      return a[0] < b[0];
+    } else {
+      a.remove_prefix(1), b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
+}
+
 std::size_t parts_of(const viz::Lane& lane) {
   std::size_t n = lane.memory.size();
   for (const viz::Stream& s : lane.streams) n += s.blocks.size();
@@ -99,7 +122,7 @@ std::vector<int> lane_order(const Evaluation& e, const LaneLook& look) {
     std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return most(classes[at(a)]) > most(classes[at(b)]); });
   };
   if (look.order == "name")
-    std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return e.made.program.classes[at(a)].name < e.made.program.classes[at(b)].name; });
+    std::stable_sort(out.begin(), out.end(), [&](int a, int b) { return comes_before(e.made.program.classes[at(a)].name, e.made.program.classes[at(b)].name); });
   if (look.order == "work") by([](const ClassTimeline& t) { return t.compute; });
   if (look.order == "idle") by([](const ClassTimeline& t) { return t.idle.sum(); });
   if (look.order == "peak") by([](const ClassTimeline& t) { return t.peak.bytes(); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/text.h"
+#include "engine/plan/lexer.h"
 #include "engine/plan/parser.h"
 
 namespace planscope::session {
@@ -26,6 +27,18 @@ std::string text_of(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& l : lines) text += l + "\n";
   return text;
+}
+
+std::pair<std::size_t, std::size_t> statement_around(const std::vector<std::string>& lines, std::size_t at) {
+  for (std::size_t head = 0; head < lines.size() && head <= at; ++head) {
+    if (plan::lex(lines[head]).tokens.front().text != "template") continue;
+    std::size_t end = head + 1;
+    while (end < lines.size() && plan::lex(lines[end]).code != "end") ++end;
+    end = std::min(end + 1, lines.size());
+    if (at < end) return {head, end};
+    head = end - 1;
+  }
+  return {at, at + 1};
 }
 
 std::int64_t line_count(const std::string& text) {

@@ -7,12 +7,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace planscope::session {
 
 std::vector<std::string> lines_of(const std::string& text);
 std::string text_of(const std::vector<std::string>& lines);
+// The lines, from 0 and without the last one, that are one statement with line `at`: those of a template from its head to its `end`.
+std::pair<std::size_t, std::size_t> statement_around(const std::vector<std::string>& lines, std::size_t at);
 std::int64_t line_count(const std::string& text);  // a last line counts without an end, too
 
 std::string switched_off(const std::string& line);                 // as a comment

@@ -88,7 +88,10 @@ class Meaning {
     if (!out_.operators.empty()) out_.words = selection_of(info_, out_.operators);
   }
 
-  void place(const std::string& text) {
+  // As the plan language writes it, or as lanes are called: `devices 0:2`, `device 3`.
+  void place(std::string text) {
+    for (const std::string_view word : {"devices ", "device "})
+      if (text.starts_with(word)) text.erase(0, word.size());
     const Result<plan::Statement> parsed = plan::parse_statement("forbid assign * to " + text);
     if (!parsed.ok()) {
       out_.problem = problem_of(parsed.diagnostics);

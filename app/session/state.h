@@ -156,6 +156,8 @@ struct TrialAnswer {
   std::string phase;                // reference, trial
   std::map<int, RankPlace> ranks;   // where each is
   std::string outcome;              // when it has ended
+  bool ended_well = false;          // equal to one device
+  std::optional<RowId> run;         // that it is recorded as; nothing: it has not come so far
   std::shared_ptr<const MeasuredRun> measured;  // when it has ended well
   std::vector<Diagnostic> diagnostics;
 };

@@ -36,6 +36,7 @@ class Trying {
     tell();
     Jobs::End end = work();
     if (end.state == JobState::done) leave_all_steps();
+    if (now_.phase == "reference") now_.ranks.clear();  // one device is no rank of the plan
     now_.running = false;
     now_.outcome = end.text;
     tell();
@@ -58,7 +59,7 @@ class Trying {
     if (!m.value || m.has_errors()) return refused(m.diagnostics);
     const int devices = m->result.program.device_count;
     if (request_.procs != 0 && request_.procs != devices)
-      return refused({error("the plan is for " + std::to_string(devices) + " devices, not " + std::to_string(request_.procs),
+      return refused({error("the plan is for " + std::to_string(devices) + (devices == 1 ? " device, not " : " devices, not ") + std::to_string(request_.procs),
                             "every device is a process", "procs=" + std::to_string(devices))});
     if (m->model.model->loss < 0) return refused({error("the model has no loss: it cannot be trained", m->model.model->path)});
     return trained(*m, workspace);
@@ -83,6 +84,8 @@ class Trying {
     };
     const Training t = train(m, spec, workspace, [this](const TrialProgress& p) { progress(p); }, report_.stop(), now_.diagnostics);
     const TrialResult& r = t.trial;
+    if (workspace && t.recorded) now_.run = t.run;
+    now_.ended_well = r.status == LaunchStatus::done && r.check && r.check->equal && r.check->not_finite.empty();
     if (workspace && t.recorded && r.status == LaunchStatus::done) compare_with_prediction(*workspace, t.run);
     if (r.failure) {
       const std::string rank = rank_text(r.failure->rank, r.failure->instruction);

@@ -55,6 +55,7 @@ struct Picture {
     const Colour line = chosen ? t.accent : mix(t.background, t.dim, 0.7);
     const Point corners[] = {{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}, {r.x, r.y}};
     for (int k = 0; k < 4; ++k) canvas.line(corners[k], corners[k + 1], line, chosen ? 2 : 1, Dash::dashed);
+    if (m.found[at(n)] > 0) canvas.stroke(inset(r, -3), t.warning, 1.5, corner + 2);
     if (r.width < 40 || v.zoom < 0.5) return;  // what is in it begins where the title would be
     const double left = std::max(r.x, a.body.x) + 8, room = std::min(r.right(), a.body.right()) - left - 8;
     const std::string title = elided("▾ " + m.text(m.title[at(n)]), TextStyle::strong, Pixels{room});

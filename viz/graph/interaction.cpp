@@ -91,7 +91,7 @@ void press_key(GraphChange& c, Key key, const GraphModel& m, const Rect& area) {
     case Key::n: {
       for (int k = 1; k <= m.nodes(); ++k) {
         const int node = (c.view.focus + k + m.nodes()) % m.nodes();
-        if (m.found[at(node)] == 0 || m.state_of(node) == NodeState::expanded) continue;
+        if (m.found[at(node)] == 0) continue;
         choose(c, m, node);
         see(c.view, m, body, {.node = node, .at = {}});
         break;

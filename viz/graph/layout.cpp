@@ -124,8 +124,7 @@ std::vector<BarItem> bar_items(const GraphModel& m, const GraphView& v, const Re
             x);
   }
   int matches = 0;
-  for (int n = 0; n < m.nodes(); ++n)
-    if (m.state_of(n) != NodeState::expanded) matches += m.found[at(n)];
+  for (int n = 0; n < m.nodes(); ++n) matches += m.found[at(n)];
   std::vector<BarItem> right;
   if (!m.search.empty())
     right.push_back({.text = "'" + m.search + "': " + std::to_string(matches) + " found   ", .rect = {}});

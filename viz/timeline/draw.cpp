@@ -478,7 +478,7 @@ std::vector<LegendEntry> legend_entries(const TimelineIndex& index) {
   for (int k = 0; k < memory_kinds; ++k)
     if (index.memory_of[static_cast<std::size_t>(k)])
       out.push_back({std::string("memory: ") + name_of(static_cast<MemoryKind>(k)), std::nullopt, static_cast<MemoryKind>(k)});
-  if (std::any_of(index.peaks.begin(), index.peaks.end(), [](double p) { return p > 0; })) out.push_back({"memory of a device"});
+  if (index.shows_capacity) out.push_back({"memory of a device"});
   if (index.critical) out.push_back({"critical path (C)", std::nullopt, std::nullopt, true});
   return out;
 }

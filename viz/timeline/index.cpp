@@ -75,6 +75,7 @@ TimelineIndex build_index(const TimelineModel& model) {
   index.critical = !model.critical.empty();
   // The capacity belongs to the scale unless that would flatten all curves.
   index.memory_top = std::max(1.0, most > capacity / 8 ? std::max(most, capacity) * 1.02 : most * 1.1);
+  index.shows_capacity = most > 0 && capacity > 0 && capacity <= index.memory_top;
   return index;
 }
 

@@ -32,6 +32,7 @@ struct TimelineIndex {
   std::vector<MemoryIndex> memory;                // [lane]
   std::vector<double> peaks;                      // [lane] bytes; 0: no curve
   double memory_top = 1;                          // of the one scale of all memory curves
+  bool shows_capacity = false;                    // what a device has lies within it
   std::array<bool, block_kinds> kinds{};          // that occur
   std::array<bool, memory_kinds> memory_of{};     // kinds of memory that occur
   bool critical = false;                          // the critical path is known

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 
 #include "engine/base/format.h"
@@ -90,13 +91,43 @@ std::string place_of(const PlanFigures& f, OpId o) {
   return p < 0 ? "does not run" : f.places[at(p)];
 }
 
-constexpr const char* differences[] = {"the same", "another place", "split otherwise", "kept otherwise"};
+constexpr const char* differences[] = {"the same", "another place", "split otherwise", "kept otherwise", "parameters otherwise"};
 
-std::string difference_of(const PlanFigures& now, const PlanFigures& before, OpId o) {
-  if (place_of(now, o) != place_of(before, o)) return differences[1];
-  if (splits_of(now, o) != splits_of(before, o)) return differences[2];
-  return differences[now.of[at(o)].storage != before.of[at(o)].storage ? 3 : 0];
+// Of every parameter: how its values and its gradient are communicated, whatever they take.
+std::vector<std::set<std::string>> ways_of_parameters(const Graph& g, const PlanFigures& f) {
+  std::map<TensorId, int> parameter;
+  for (int p = 0; p < static_cast<int>(g.parameters.size()); ++p) parameter.emplace(g.parameters[at(p)].tensor, p);
+  std::vector<std::set<std::string>> out(g.parameters.size());
+  for (const Communication& c : f.communications)
+    if (const auto p = parameter.find(c.tensor); p != parameter.end())
+      out[at(p->second)].insert(std::string(c.gradient ? "gradient " : "") + c.kind + " " + std::to_string(c.group));
+  return out;
 }
+
+// What a plan does otherwise than another one with the operators of the same graph.
+class Differences {
+ public:
+  Differences(const Graph& g, const PlanFigures& now, const PlanFigures& before)
+      : now_(now), before_(before), parameters_(now.of.size(), false) {
+    const auto ways = ways_of_parameters(g, now), ways_before = ways_of_parameters(g, before);
+    for (std::size_t p = 0; p < now.parameters.size(); ++p) {
+      const ParameterFigures &a = now.parameters[p], &b = before.parameters[p];
+      const bool same = a.splits == b.splits && a.places == b.places && a.state == b.state && ways[p] == ways_before[p];
+      if (!same && a.reader >= 0) parameters_[at(a.reader)] = true;
+    }
+  }
+
+  std::string of(OpId o) const {
+    if (place_of(now_, o) != place_of(before_, o)) return differences[1];
+    if (splits_of(now_, o) != splits_of(before_, o)) return differences[2];
+    if (now_.of[at(o)].storage != before_.of[at(o)].storage) return differences[3];
+    return differences[parameters_[at(o)] ? 4 : 0];
+  }
+
+ private:
+  const PlanFigures &now_, &before_;
+  std::vector<bool> parameters_;  // by operator: some of those that it is the first to read differ
+};
 
 // Null: they are of another graph.
 const PlanFigures* comparable(const PlanFigures& before, const PlanFigures& now) {
@@ -124,9 +155,10 @@ std::vector<OpId> changed_operators(const State& s) {
   const PlanFigures& now = d.shown->figures_by_operator->get();
   const PlanFigures* before = kept_figures(d, now);
   if (!before) return {};
+  const Differences changes(*d.shown->evaluation->made.graph, now, *before);
   std::vector<OpId> out;
   for (OpId o = 0; o < static_cast<OpId>(now.of.size()); ++o)
-    if (difference_of(now, *before, o) != differences[0]) out.push_back(o);
+    if (changes.of(o) != differences[0]) out.push_back(o);
   return out;
 }
 
@@ -147,7 +179,9 @@ void colour_graph(const State& s, const GraphPicture& g, viz::GraphModel& m) {
   const ComparedEntry* other = compared_plan(d);
   if (other) m.colour_name += " to " + other->name;
   const PlanFigures* before = other ? comparable(other->figures_by_operator->get(), f) : kept_figures(d, f);
-  by_category(g, [&](OpId o) { return before ? difference_of(f, *before, o) : differences[0]; }, m, differences);
+  if (!before) return by_category(g, [](OpId) { return "no other plan is kept or compared with"; }, m);
+  const Differences changes(*d.shown->evaluation->made.graph, f, *before);
+  by_category(g, [&](OpId o) { return changes.of(o); }, m, differences);
 }
 
 }  // namespace planscope::session

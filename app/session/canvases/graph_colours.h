@@ -14,8 +14,8 @@ void colour_graph(const State&, const GraphPicture&, viz::GraphModel&);
 // was kept last.
 const ComparedEntry* compared_plan(const Document&);
 
-// Operators that are placed, split or kept otherwise than in the plan that was kept last, ascending; none where nothing has been
-// edited since.
+// Operators that are placed, split or kept otherwise than in the plan that was kept last, or whose parameters are, ascending; none
+// where nothing has been edited since.
 std::vector<OpId> changed_operators(const State&);
 
 }  // namespace planscope::session

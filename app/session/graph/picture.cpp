@@ -150,7 +150,8 @@ GraphPicture graph_picture(const Document& d, const std::string& search) {
     node.group = &f.groups[at(n.group)];
     node.parent = n.parent;
     node.expanded = n.expanded;
-    if (!search.empty()) node.found = found_in(f, n.group, search);
+    if (!search.empty())  // what an expanded one holds has nodes of its own
+      node.found = n.expanded ? is_found(f.groups[at(n.group)], search) : found_in(f, n.group, search);
     out.nodes.push_back(std::move(node));
   }
   // At the sizes of the plan, where it is known to be of this model.

@@ -56,7 +56,7 @@ struct NodePicture {
   std::vector<Conversion> communication;  // within it, its parameters' too
   std::vector<Conversion> within;         // of these: for what its operators pass to each other
   ParameterLane parameters;
-  int found = 0;                          // of what is searched for: itself, or groups in it that hold no others
+  int found = 0;                          // of what is searched for: itself, or, while it is folded, groups in it
   double communication_us = 0;            // of these, and of what comes to it over edges forward
 };
 

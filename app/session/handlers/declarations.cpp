@@ -5,7 +5,6 @@
 #include "app/session/core.h"
 #include "app/session/lines.h"
 #include "engine/base/text.h"
-#include "engine/plan/lexer.h"
 #include "engine/plan/parser.h"
 
 namespace planscope::session {
@@ -52,9 +51,7 @@ std::optional<std::pair<std::size_t, std::size_t>> definition_of(const std::stri
     const auto* t = std::get_if<plan::TemplateStatement>(&s.body);
     if (!t || t->name != name) continue;
     const std::size_t begin = static_cast<std::size_t>(s.line) - 1;
-    std::size_t end = t->body.empty() ? begin + 1 : static_cast<std::size_t>(t->body.back().line);
-    while (end < lines.size() && plan::lex(lines[end]).code != "end") ++end;
-    return std::pair{begin, std::min(end + 1, lines.size())};
+    return statement_around(lines, begin);
   }
   return std::nullopt;
 }

@@ -18,11 +18,30 @@ void select_nothing(Core& c) {
   c.state.brush.time_us.reset();
 }
 
+// A plan of the workspace by its number; by its name the newest one of this model, else of any.
+std::optional<PlanRow> kept_for(const std::string& where, const Workspace* w, const std::optional<RowId>& model) {
+  std::optional<PlanRow> row = kept_plan(where, w);
+  if (!row || row->name != where || !model || row->model == model) return row;
+  const Result<std::vector<PlanRow>> all = w->plans(*model);
+  if (all.ok())
+    for (const PlanRow& p : *all)
+      if (p.name == where) row = p;
+  return row;
+}
+
+// The row of a document's model; nothing: the workspace does not have it yet.
+std::optional<RowId> known_model(const Workspace* w, const Document& d) {
+  const Result<std::string> digest = file_digest(d.model->model->path);
+  if (!w || !digest.ok()) return std::nullopt;
+  const Result<std::optional<ModelRow>> row = w->find_model(*digest);
+  return row.ok() && *row ? std::optional((*row)->id) : std::nullopt;
+}
+
 // A file, or a plan of the workspace.
-Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d, std::string& text) {
+Result<Done> read_plan(const std::string& where, const Workspace* w, const std::optional<RowId>& model, Document& d, std::string& text) {
   std::error_code ec;
   if (!std::filesystem::exists(where, ec)) {
-    const std::optional<PlanRow> row = kept_plan(where, w);
+    const std::optional<PlanRow> row = kept_for(where, w, model);
     if (!row) return open_plan(where, w).diagnostics;
     text = row->text;
     d.name = row->name;
@@ -133,12 +152,24 @@ void keep_picture(Document& d, const Document* before) {
   d.shown_of = before->shown_of.empty() ? before->name : before->shown_of;
 }
 
+std::string path_of_model(const Core& c, const std::optional<PlanRow>& kept) {
+  const Result<ModelRow> model = kept && kept->model ? c.workspace->model(*kept->model) : Result<ModelRow>(ModelRow{});
+  return model.ok() ? model->path : "";
+}
+
 // The model that a plan was opened with last, or is kept for in the workspace; empty: that is not known.
 std::string model_of_plan(const Core& c, const std::string& plan) {
   if (const Recent* r = find_recent(c.state.recent, plan)) return r->model;
-  const std::optional<PlanRow> kept = kept_plan(plan, c.readable());
-  const Result<ModelRow> model = kept && kept->model ? c.workspace->model(*kept->model) : Result<ModelRow>(ModelRow{});
-  return model.ok() ? model->path : "";
+  return path_of_model(c, kept_plan(plan, c.readable()));
+}
+
+// That of a plan of the workspace, where it is another one than that of the open document; else empty.
+std::string another_model(Core& c, const std::string& plan) {
+  std::error_code ec;
+  const auto here = c.models.find(c.document()->id);
+  if (here == c.models.end() || std::filesystem::exists(plan, ec)) return "";
+  const std::optional<PlanRow> kept = kept_for(plan, c.readable(), here->second);
+  return kept && kept->model && kept->model != here->second ? path_of_model(c, kept) : "";
 }
 
 // What the file holds now, where another program has written to it: an edit, or, beside edits of one's own, a message.
@@ -162,10 +193,12 @@ void take_change(Core& c, Document& open, const Document& read) {
 
 Result<Done> open(Core& c, const Invocation& i) {
   if (i.has("link")) return open_link(c, i.get("link"));
-  if (i.has("plan") && !i.has("model") && !c.document()) {
+  if (i.has("plan") && !i.has("model")) {
     Invocation whole = i;
-    whole.arguments["model"] = model_of_plan(c, i.get("plan"));
+    whole.arguments["model"] = c.document() ? another_model(c, i.get("plan")) : model_of_plan(c, i.get("plan"));
     if (!whole.get("model").empty()) return open(c, whole);
+  }
+  if (i.has("plan") && !i.has("model") && !c.document()) {
     Diagnostic d = error("a plan is opened on its model, and this one's is not known", "no model is open",
                          "open or drop the model (.pt2) first, or both together");
     d.file = i.get("plan");
@@ -192,7 +225,7 @@ Result<Done> open(Core& c, const Invocation& i) {
   d.name = "plan";
   std::string text;
   if (i.has("plan")) {
-    const Result<Done> read = read_plan(i.get("plan"), w, d, text);
+    const Result<Done> read = read_plan(i.get("plan"), w, known_model(w, d), d, text);
     if (!read.ok()) return c.failed(read.diagnostics);
   }
   if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
@@ -292,6 +325,7 @@ Result<Done> save(Core& c, const Invocation& i) {
 
 void restore_into(Core& c, Document& d, const LostDraft& l) {
   d.name = l.name;
+  if (d.path.empty()) d.path = l.path;  // the file has gone: saving makes it again
   const Result<PlanRow> from = l.version ? c.workspace->plan(*l.version) : Result<PlanRow>(error("none"));
   if (from.ok()) {
     d.version = from->id;

@@ -70,7 +70,8 @@ Result<Done> use_on(Core& c, const std::string& use, const std::string& words) {
 Result<Done> drag_line(Document& d, int line, int onto, const std::string& side) {
   int to = onto;
   if (side == "before" && line < onto) --to;
-  if (side == "after" && line > onto) ++to;
+  if (side == "after" && line > onto && onto > 0)  // behind all of a template
+    to = static_cast<int>(statement_around(lines_of(d.draft.text()), static_cast<std::size_t>(onto) - 1).second) + 1;
   return move_line(d, std::to_string(line), std::to_string(to));
 }
 

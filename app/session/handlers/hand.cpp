@@ -5,6 +5,7 @@
 #include "app/session/core.h"
 #include "app/workbench/explain_text.h"
 #include "app/workbench/operator_facts.h"
+#include "engine/base/module_path.h"
 #include "engine/base/stop.h"
 #include "engine/base/text.h"
 #include "engine/plan/parser.h"
@@ -164,8 +165,31 @@ Result<Done> assign(Core& c, const Invocation& i) {
   return put(c, "assign " + words + "[" + i.get("index") + "] " + to);
 }
 
-// A task that is named by its place, as `b(pipe=0)[mb=0]`, which no line of the plan orders yet: by the operators that run
-// there, where the language has a name for them.
+// A module of which all operators run in a segment: one in a list, as `transformer.h[0]`, if there is one; empty: there is none.
+std::string module_in(const Program& p, const Segment& s, const Graph& g) {
+  std::vector<OpId> here;
+  for (const Instruction& i : s.instructions)
+    if (i.piece >= 0)
+      for (const PieceOp& o : p.pieces[static_cast<std::size_t>(i.piece)].ops) here.push_back(o.op);
+  const auto runs_here = [&](const std::string& path) {
+    for (OpId o = 0; o < static_cast<OpId>(g.ops.size()); ++o)
+      if ((g.node(o).module + ".").starts_with(path + ".") && std::find(here.begin(), here.end(), o) == here.end()) return false;
+    return !path.empty();
+  };
+  const auto is_number = [](const std::string& word) { return word.find_first_not_of("0123456789") == std::string::npos; };
+  for (const OpId o : here) {
+    std::string list;
+    for (const std::string& word : planscope::split(g.node(o).module, '.')) {
+      if (is_number(word) && runs_here(list + "." + word)) return written_path(list) + "[" + word + "]";
+      list += (list.empty() ? "" : ".") + word;
+    }
+  }
+  for (const OpId o : here)
+    if (runs_here(g.node(o).module)) return written_path(g.node(o).module);
+  return "";
+}
+
+// A task that is named by its place, as `b(pipe=0)[mb=0]`, which order rows do not take: by the operators that run there.
 std::string by_operators(const Document& d, const std::string& task) {
   const std::string family = task.substr(0, task.find(')') + 1);
   if (!d.current() || family.find('=') == std::string::npos) return task;
@@ -175,6 +199,9 @@ std::string by_operators(const Document& d, const std::string& task) {
   for (std::size_t k = 0; k < known->segments.size(); ++k)
     if (!known->tasks[k].empty() && e.made.program.segments[static_cast<std::size_t>(known->segments[k])].name == family)
       return known->tasks[k] + task.substr(family.size());
+  for (const Segment& s : e.made.program.segments)
+    if (const std::string module = s.name == family ? module_in(e.made.program, s, *e.made.graph) : ""; !module.empty())
+      return family.substr(0, family.find('(') + 1) + module + ")" + task.substr(family.size());
   return task;
 }
 
@@ -189,8 +216,8 @@ Result<Done> order(Core& c, const Invocation& i) {
   const std::string other = by_operators(d, i.get(i.has("before") ? "before" : "after"));
   for (const std::string& name : {task, other})
     if (name.substr(0, name.find(')')).find('=') != std::string::npos)  // `b(pipe=0)[mb=0]`, not `b(S[0])[mb=0]`
-      return error("'" + name + "' is named by its place, which order rows do not take", "no line of the plan orders these tasks yet",
-                   "name what runs there, as order b(S[0])[0] < f(S[0])[6]");
+      return error("'" + name + "' is named by its place, which order rows do not take", "nothing in the plan is known to run there",
+                   "name what runs there, by a module or by a name that 'let' has given");
   return put(c, i.has("before") ? "order " + task + " < " + other : "order " + other + " < " + task);
 }
 

@@ -100,6 +100,8 @@ Result<Done> duplicate(Core& c, const Invocation& i) {
   std::vector<std::string> lines = lines_of(c.document()->draft.text());
   const Result<std::size_t> at = line_at(lines, i.get("line"));
   if (!at.ok()) return at.diagnostics;
+  const auto [first, end] = statement_around(lines, *at);
+  if (end - first > 1) return error("a template is there once", "two cannot have one name", "define NAME lines=…");
   const std::string line = lines[*at];
   lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(*at) + 1, line);
   return write_draft(*c.document(), text_of(lines));
@@ -118,9 +120,20 @@ Result<Done> move_line(Document& d, const std::string& number, const std::string
   const Result<std::size_t> from = line_at(lines, number), to = line_at(lines, target);
   if (!from.ok()) return from.diagnostics;
   if (!to.ok()) return to.diagnostics;
-  const std::string line = lines[*from];
-  lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(*from));
-  lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(*to), line);
+  // A template goes as one, from its head, and nothing goes into one but what stands in it.
+  const std::pair<std::size_t, std::size_t> around = statement_around(lines, *from);
+  const bool whole = around.first == *from;
+  const std::size_t first = *from, end = whole ? around.second : first + 1;
+  std::size_t behind = *to;
+  if (whole && behind > first && behind < end) behind = end;  // the next statement behind it
+  if (behind == lines.size()) return Done{};
+  std::pair<std::size_t, std::size_t> there = statement_around(lines, behind);
+  if (!whole && there == around) there = {behind, behind + 1};
+  const auto at = [&](std::size_t n) { return lines.begin() + static_cast<std::ptrdiff_t>(n); };
+  if (there.first > first)
+    std::rotate(at(first), at(end), at(there.second));
+  else if (there.first < first)
+    std::rotate(at(there.first), at(first), at(end));
   return write_draft(d, text_of(lines));
 }
 

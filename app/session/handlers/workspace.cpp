@@ -3,6 +3,7 @@
 
 #include "app/session/core.h"
 #include "engine/base/text.h"
+#include "engine/cluster/fields.h"
 
 namespace planscope::session {
 
@@ -56,17 +57,26 @@ Result<Done> note(Core& c, const Invocation& i) {
   return changed(c, c.workspace->put_label(l));
 }
 
+// Of a version in the history of a document: whether the plan that is open there has its name. A document with a file is
+// called as the file is, whatever its versions are called.
+bool is_of_open_plan(const Core& c, const Document& d, RowId version) {
+  const Result<PlanRow> its = c.workspace->plan(version), open = c.workspace->plan(d.version.value_or(0));
+  return its.ok() && its->name == (open.ok() ? open->name : d.name);
+}
+
 // Why it may not be deleted now; empty: it may.
 std::string in_use(const Core& c, const Entry& e) {
   for (const Document& d : c.state.documents) {
     const auto model = c.models.find(d.id);
     const bool of_model = e.kind == EntryKind::model && model != c.models.end() && model->second == e.id;
-    const Result<PlanRow> row = c.workspace->plan(e.id);
-    const bool of_plan = e.kind == EntryKind::plan && find_version(d, e.id) && row.ok() && row->name == d.name;
+    const bool of_plan = e.kind == EntryKind::plan && find_version(d, e.id) && is_of_open_plan(c, d, e.id);
+    const Result<ClusterRow> cluster = c.workspace->cluster(e.id);
+    const bool of_cluster = e.kind == EntryKind::cluster && cluster.ok() && changed_name(d.cluster).base == cluster->name &&
+                            !read_cluster(cluster->name).value;  // else that is a file or a preset, which stays
     const bool of_version = e.kind == EntryKind::version && d.version == e.id;
     const bool of_later = e.kind == EntryKind::version &&
                           std::any_of(d.later.begin(), d.later.end(), [&](const auto& l) { return l.first == e.id; });
-    if (of_model || of_plan || of_version || of_later) return "it is open in document " + std::to_string(d.id);
+    if (of_model || of_plan || of_version || of_later || of_cluster) return "it is open in document " + std::to_string(d.id);
     for (const RunEntry& r : *d.runs) {
       const bool its =
           (e.kind == EntryKind::run && r.run == e.id) || (e.kind == EntryKind::version && r.version == e.id);

@@ -111,6 +111,14 @@ Panel compare_panel(const State& s) {
       p.rows.push_back(rest_row(e.name, "what decides alike", diff.rest.operators.us(), diff.rest.operators.bytes));
       p.rows.push_back(rest_row(e.name, "devices wait for each other", diff.rest.idle_us, {}));
       p.rows.push_back(rest_row(e.name, "communication behind compute", diff.rest.overlap_us, {}));
+      // Changes are from the first plan, figures from what stands first.
+      const ComparedEntry& plan = *std::find_if(c.entries.begin(), c.entries.end(), [](const ComparedEntry& x) { return x.evaluation != nullptr; });
+      const ComparedEntry& first = c.entries.front();
+      if (&plan == &first || !plan.step_us || !first.step_us) continue;
+      std::optional<double> bytes;
+      if (plan.peak_bytes && first.peak_bytes) bytes = static_cast<double>(*plan.peak_bytes - *first.peak_bytes);
+      const std::string what = "from " + first.name + " to " + plan.name;
+      p.rows.push_back(rest_row(e.name, what.c_str(), *plan.step_us - *first.step_us, bytes));
     }
   }
   const std::string count = std::to_string(plans.size()), changed = std::to_string(changes.size());

@@ -200,8 +200,9 @@ class Grid {
   void make_editable(TableRow& row, const About& a, const RowParts& c) const {
     const std::string n = std::to_string(a.line) + seen_;
     const bool declares = std::holds_alternative<plan::TemplateStatement>(a.statement.body);
+    if (declares) return;
     row.cells[kEnabled].edit = "toggle " + n;
-    if (declares || !a.enabled) return;
+    if (!a.enabled) return;
     if (!c.word.empty() && !c.operators.empty()) row.cells[kOperators].edit = "change " + n + " part=operators";
     row.cells[kArgument].edit = "change " + n + " part=argument";
     if (!c.word.empty()) row.cells[kWhere].edit = "change " + n + " part=where";

@@ -100,7 +100,7 @@ Panel graph_panel(const State& s) {
               {edges_json(s, g), std::to_string(g.edges.size()) + ", " + std::to_string(talking) + " with communication"}}};
   if (!s.search.empty()) {
     int found = 0;
-    for (const NodePicture& n : g.nodes) found += n.expanded ? 0 : n.found;
+    for (const NodePicture& n : g.nodes) found += n.found;
     p.facts.push_back({"found", "Found '" + s.search + "'", cell(found, Unit::count)});
   }
   const std::vector<char> selected = shown_as_selected(*g.model, placed.visible, Marked(s).operators());

@@ -129,7 +129,10 @@ Panel modules_panel(const State& s) {
   const Document* d = s.document();
   if (!d) return p;
   std::optional<Places> places;
-  if (d->shown && d->shown->evaluation) places.emplace(*d->shown->evaluation);
+  if (d->shown && d->shown->evaluation) {
+    places.emplace(*d->shown->evaluation);
+    say_whether_current(p, *d);  // where modules run
+  }
   add(p, *d->modules, "", places ? &*places : nullptr, SelectedIn(d->model->graph, Marked(s)));
   return p;
 }

@@ -1,4 +1,6 @@
-// What is selected: operators of one kind, a module, what a statement decides, what runs at a place.
+// What is selected: operators of one kind, a module, what a statement decides, what runs at a place, who communicates.
+#include <algorithm>
+
 #include "app/session/commands.h"
 #include "app/session/panels/panels.h"
 #include "app/workbench/explain_text.h"
@@ -59,6 +61,27 @@ Cell line_cell(const std::optional<StatementRef>& s) {
   return {line_json(*s), line_text(*s)};
 }
 
+// Of selected communicators: who they are, and what goes between them in a step.
+Cell communicators_cell(const State& s) {
+  const Document& d = *s.document();
+  std::vector<const Communicator*> all;
+  const std::shared_ptr<const TrafficFacts> t = d.shown && d.shown->study ? d.shown->study->traffic({}) : nullptr;
+  const std::vector<std::string> names = split(s.selection.communicator, '\n');
+  for (std::size_t k = 0; t && k < t->communicators.size(); ++k)
+    if (const Communicator& c = t->communicators[k];
+        std::any_of(names.begin(), names.end(), [&](const std::string& name) { return is_called(c, name); }))
+      all.push_back(&c);
+  return list_cell(all, "; ", [](const Communicator* c) {
+    const bool known = c->exposed_us >= 0;
+    return std::pair(Json{{"kind", c->kind}, {"over", among(*c)}, {"groups", c->groups}, {"size", c->size}, {"count", c->count},
+                          {"bytes", c->bytes}, {"level", c->level_name}, {"busy_us", c->busy_us},
+                          {"exposed_us", known ? Json(c->exposed_us) : Json()}},
+                     c->kind + " " + among(*c) + ": " + with_commas(c->groups) + (c->groups == 1 ? " group of " : " groups of ") +
+                         with_commas(c->size) + ", " + cell(c->count, Unit::count).text + " times, " + bytes_text(static_cast<double>(c->bytes)) + " over " +
+                         c->level_name + ", busy " + time_text(c->busy_us) + (known ? ", exposed " + time_text(c->exposed_us) : ""));
+  });
+}
+
 Json maybe(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 }  // namespace
@@ -117,6 +140,8 @@ Panel operator_panel(const State& s) {
              {"decided_by", "Decided by", line_cell(i.decided_by),
               i.decided_by ? select_line(s.document()->seen, i.text, i.decided_by->line) : ""},
              {"decisions", "Decisions", decisions_cell(i)}};
+  if (!i.selection.communicator.empty() && i.selection == s.selection)
+    p.facts.insert(p.facts.begin(), {"communicators", "Communicators", communicators_cell(s)});
   if (i.running) p.facts.push_back({"tried", "Tried", {tried, std::to_string(tried) + " of " +
       std::to_string(i.to_try)}});
   if (i.not_tried > 0)

@@ -63,7 +63,11 @@ Panel planner_panel(const State& s) {
   p.current = p.reason.empty();
   std::string conflicts = conflicts_text(a.conflicts, a.status == "impossible", a.all_conflicts, has_sizes_of_data(d->model->graph));
   if (!conflicts.empty() && conflicts.back() == '\n') conflicts.pop_back();
-  const bool bounded = a.step_us && a.lower_bound_us && *a.step_us > 0;
+  // Of what is asked for to be least.
+  const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::optional(static_cast<double>(*n)) : std::nullopt; };
+  const std::optional<double> value = a.within_us ? number(a.peak_bytes) : a.step_us;
+  const std::optional<double> least = a.within_us ? number(a.lower_bound_bytes) : a.lower_bound_us;
+  const bool bounded = value && least && *value > 0;
   Json diagnostics = Json::array();
   std::string said;
   for (const Diagnostic& m : a.diagnostics) {
@@ -77,7 +81,7 @@ Panel planner_panel(const State& s) {
       {"limit_us", "Limit", cell(1e6 * a.limit_seconds, Unit::microseconds)},
       {"step_us", "Step", cell(maybe(a.step_us), Unit::microseconds)},
       {"lower_bound_us", "No less than", cell(maybe(a.lower_bound_us), Unit::microseconds)},
-      {"gap", "Gap", cell(bounded ? Json((*a.step_us - *a.lower_bound_us) / *a.step_us) : Json(), Unit::share)},
+      {"gap", "Gap", cell(bounded ? Json((*value - *least) / *value) : Json(), Unit::share)},
       {"progress", "Progress", {progress_json(a), a.progress.empty() ? "–" : "drawn in Search", Tone::dim}},
       {"conflicts", "Conflicts", {conflicts_json(a.conflicts), std::move(conflicts)}},
       {"diagnostics", "Said", {std::move(diagnostics), said}}};

@@ -63,13 +63,16 @@ Panel trial_panel(const State& s) {
                {"predicted_peak_bytes", "Predicted", Unit::bytes}};
   const Document* d = s.document();
   if (!d) return p;
-  const RunEntry* last = d->runs->empty() ? nullptr : &d->runs->back();
+  // That of the trial; before there is one here, of the newest run.
+  const auto is_last = [&](const RunEntry& r) { return !d->trial || (d->trial->run && r.run == *d->trial->run); };
+  const auto found = std::find_if(d->runs->rbegin(), d->runs->rend(), is_last);
+  const RunEntry* last = found == d->runs->rend() ? nullptr : &*found;
   const bool running = d->trial && d->trial->running;
   if (d->trial) {
     const TrialAnswer& t = *d->trial;
     p.facts.push_back({"state", "State", cell(running ? "running" : "ended")});
     if (!t.outcome.empty())
-      p.facts.push_back({"outcome", "Outcome", cell(t.outcome, Unit::none, last && last->equal == true ? Tone::good : Tone::bad)});
+      p.facts.push_back({"outcome", "Outcome", cell(t.outcome, Unit::none, t.ended_well ? Tone::good : Tone::bad)});
     for (const Diagnostic& m : t.diagnostics)
       if (m.severity != Severity::note)
         p.facts.push_back({"said", "Said", cell(to_string(m), Unit::none, m.severity == Severity::error ? Tone::bad : Tone::warning)});

@@ -13,10 +13,10 @@ namespace planscope::session {
 
 namespace {
 
-// Where a word stands in a line that is no part of a longer one.
-std::optional<std::size_t> place_of(const std::string& word, const std::string& line) {
+// Where a word stands in a line, at `from` or behind it, that is no part of a longer one.
+std::optional<std::size_t> place_of(const std::string& word, const std::string& line, std::size_t from = 0) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '?'; };
-  for (std::size_t at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
+  for (std::size_t at = line.find(word, from); at != std::string::npos; at = line.find(word, at + 1)) {
     const std::size_t end = at + word.size();
     const bool goes_on = end < line.size() && is_part(word.back()) && is_part(line[end]);
     if (!goes_on && (at == 0 || !is_part(word.front()) || !is_part(line[at - 1]))) return at;
@@ -48,7 +48,10 @@ void find_token(Mark& m, const Diagnostic& d, const std::string& line) {
     token = *std::min_element(words.begin(), words.end(), [&](const std::string& a, const std::string& b) {
       return edit_distance(a, m.fix) < edit_distance(b, m.fix);
     });
-  m.from = static_cast<int>(*place_of(token, line));
+  // A factor may have the name of an axis, and stands before `by`.
+  const bool axis = d.what.find("axis '" + token + "'") != std::string::npos;
+  const std::size_t by = axis ? place_of("by", line).value_or(0) : 0;
+  m.from = static_cast<int>(place_of(token, line, by).value_or(*place_of(token, line)));
   m.to = m.from + static_cast<int>(token.size());
   if (const std::size_t colon = token.rfind(':'); m.fix.starts_with(":") && colon != std::string::npos)
     m.from += static_cast<int>(colon);

@@ -1,13 +1,14 @@
-// Asks for the arguments of a command, with what each can be. Files are chosen from this computer and sent to the
-// workspace.
+// Asks for the arguments of a command, with what each can be; a list has a field for each of its values. Files are chosen
+// from this computer and sent to the workspace.
 import { api, Refusal } from "./api";
 import { h } from "./dom";
 import { Overlay } from "./overlay";
-import { Suggest } from "./suggest";
+import { signOf } from "./render/chips";
+import { type Choice, Suggest } from "./suggest";
 import type { Argument, Command } from "./types";
 
 export class ArgumentForm {
-  private readonly inputs = new Map<string, HTMLInputElement>();
+  private readonly inputs = new Map<string, HTMLInputElement[]>();
   private readonly overlay: Overlay;
   private seen: string; // the number of the text in which lines are counted; empty: it is not known
 
@@ -16,8 +17,9 @@ export class ArgumentForm {
     private readonly run: (values: Record<string, string>) => void,
     private readonly say: (refusal: Refusal) => void,
     values: Record<string, string> = {},
+    refused: Refusal | null = null, // why these values were not taken
   ) {
-    const fields = command.arguments.filter((a) => a.kind !== "seen").map((a) => this.field(a));
+    const fields = command.arguments.filter((a) => a.kind !== "seen").map((a) => this.field(a, values[a.name] ?? ""));
     this.seen = values.seen ?? "";
     const counted = command.arguments.find((a) => a.kind === "seen");
     if (counted && !this.seen) void api.choices(command.id, counted.name).then(({ now }) => (this.seen = now));
@@ -27,6 +29,7 @@ export class ArgumentForm {
       h("h2", {}, command.title),
       h("p", { class: "dim" }, command.about),
       ...fields,
+      refused ? h("p", { class: "bad", role: "alert" }, signOf("bad") + refused.message) : null,
       h(
         "div",
         { class: "buttons" },
@@ -35,30 +38,45 @@ export class ArgumentForm {
       ),
     );
     this.overlay = new Overlay("arguments", command.title, form);
-    for (const [name, value] of Object.entries(values)) {
-      const input = this.inputs.get(name);
-      if (input) input.value = value;
-    }
-    const all = [...this.inputs.values()];
+    const all = [...this.inputs.values()].flat();
     (all.find((i) => i.value === "") ?? all[0])?.focus();
   }
 
-  private field(a: Argument): HTMLElement {
+  private field(a: Argument, value: string): HTMLElement {
+    const choices = api.choices(this.command.id, a.name);
+    const about = h("small", { class: "dim" }, a.about + (a.required ? "" : " (may be empty)"));
+    const lines = h("div", {});
+    const values = a.kind === "list" ? value.split("\n") : [value];
+    for (const one of values) this.addLine(a, one, lines, about, choices);
+    return h("div", { class: "field" }, h("label", { for: `argument-${a.name}` }, a.name), lines, about);
+  }
+
+  // The field of a value; of a list there may be several.
+  private addLine(a: Argument, value: string, lines: HTMLElement, about: HTMLElement, choices: Promise<{ choices: Choice[] }>): void {
+    const known = this.inputs.get(a.name) ?? [];
     const input = h("input", {
-      id: `argument-${a.name}`,
+      id: `argument-${a.name}${known.length > 0 ? `-${known.length + 1}` : ""}`,
       name: a.name,
-      required: a.required,
+      "aria-label": known.length > 0 ? `${a.name} ${known.length + 1}` : null,
+      required: a.required && known.length === 0,
       inputmode: a.kind === "number" ? "numeric" : null,
       autocomplete: "off",
       spellcheck: "false",
     });
-    this.inputs.set(a.name, input);
+    input.value = value;
+    this.inputs.set(a.name, [...known, input]);
     const suggest = new Suggest(input);
-    void api.choices(this.command.id, a.name).then(({ choices }) => suggest.set(choices));
-    const about = h("small", { class: "dim" }, a.about + (a.required ? "" : " (may be empty)"));
+    void choices.then((all) => suggest.set(all.choices));
     const row = h("div", { class: "row" }, input);
     if (a.kind === "path") row.append(...this.chooser(input, about));
-    return h("div", { class: "field" }, h("label", { for: input.id }, a.name), row, suggest.list, about);
+    if (a.kind === "list" && known.length === 0) {
+      const another = () => {
+        this.addLine(a, "", lines, about, choices);
+        this.inputs.get(a.name)?.at(-1)?.focus();
+      };
+      row.append(h("button", { type: "button", title: "Another value", "aria-label": `Another value of ${a.name}`, onclick: another }, "+"));
+    }
+    lines.append(row, suggest.list);
   }
 
   private chooser(input: HTMLInputElement, about: HTMLElement): HTMLElement[] {
@@ -95,7 +113,10 @@ export class ArgumentForm {
     event.preventDefault();
     const values: Record<string, string> = {};
     if (this.seen && this.command.arguments.some((a) => a.kind === "seen")) values.seen = this.seen;
-    for (const [name, input] of this.inputs) if (input.value !== "") values[name] = input.value;
+    for (const [name, inputs] of this.inputs) {
+      const all = inputs.map((i) => i.value).filter((v) => v !== "");
+      if (all.length > 0) values[name] = all.join("\n");
+    }
     this.overlay.leave();
     this.run(values);
   }

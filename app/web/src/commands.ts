@@ -176,7 +176,16 @@ export class Commands {
       return this.say(
         new Refusal([{ severity: "note", said: `'${c.title}' cannot be done now: ${c.reason}`, what: c.reason }], c.id),
       );
-    new ArgumentForm(c, (values) => void this.send(c.id, () => api.invoke(c.id, values), this.say), this.say, said);
+    this.askFor(c, said);
+  }
+
+  // Where the session refuses what was said it is asked for once more, with the reason.
+  private askFor(c: Command, said: Record<string, string>, refused: Refusal | null = null): void {
+    const again = (why: Refusal, values: Record<string, string>) =>
+      document.querySelector("dialog[open]") ? this.say(why) : this.askFor(c, values, why);
+    const run = (values: Record<string, string>) =>
+      void this.send(c.id, () => api.invoke(c.id, values), (why) => again(why, values));
+    new ArgumentForm(c, run, this.say, said, refused);
   }
 
   private onKey(event: KeyboardEvent): void {

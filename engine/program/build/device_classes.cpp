@@ -63,6 +63,21 @@ class Grouping {
     return true;
   }
 
+  // Ascending numbers as the plan language writes them: `3`, `0:4`, `0:8:2, 11`.
+  static std::string indices(const std::vector<int>& all) {
+    std::string out;
+    for (std::size_t i = 0; i < all.size();) {
+      const int step = i + 1 < all.size() ? all[i + 1] - all[i] : 1;
+      std::size_t end = i + 1;
+      while (end < all.size() && all[end] - all[end - 1] == step) ++end;
+      if (step > 1 && end - i < 3) end = i + 1;  // two of them are no row
+      const std::string range = end - i == 1 ? "" : ":" + std::to_string(all[end - 1] + 1) + (step > 1 ? ":" + std::to_string(step) : "");
+      out += (out.empty() ? "" : ", ") + std::to_string(all[i]) + range;
+      i = end;
+    }
+    return out;
+  }
+
   void classes_of_devices() {
     std::vector<PlaceId> places;
     for (const Segment& s : p_.segments)
@@ -77,11 +92,11 @@ class Grouping {
         DeviceClass c;
         c.place.grid = -1;
         if (list.size() == 1) c.place = p_.places[static_cast<std::size_t>(list[0])];
-        c.name = "devices " + std::to_string(d);
         p_.classes.push_back(std::move(c));
       }
       p_.classes[static_cast<std::size_t>(it->second)].devices.push_back(d);
     }
+    for (DeviceClass& c : p_.classes) c.name = "devices " + indices(c.devices);
     members_.resize(p_.segments.size());
     for (std::size_t s = 0; s < p_.segments.size(); ++s)
       for (const auto& [list, c] : ids)

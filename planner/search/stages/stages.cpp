@@ -289,14 +289,19 @@ class Search {
     return out;
   }
 
-  // Reports a plan that is better than the last one, with the least bound of all points and of the other counts of devices. The
-  // search keeps each plan that it has reported, so that its answer is no worse.
+  // Reports a plan that is better than the last one, or a bound that is higher by a hundredth of the step: the least bound of all
+  // points and of the other counts of devices. The search keeps each plan that it has reported, so that its answer is no worse.
   void tell(double step_us, const std::vector<Point>& points) {
-    if (!settings_.progress || step_us >= told_us_) return;
-    told_us_ = step_us;
-    double bound_us = std::min(told_us_, bound_of_others_us_);
-    for (const Point& p : points) bound_us = std::min(bound_us, p.bound_us);
-    settings_.progress(told_us_, spaces_.filled() ? bound_us : 0);
+    if (!settings_.progress) return;
+    const bool better = step_us < told_us_;
+    told_us_ = std::min(told_us_, step_us);
+    double bound_us = spaces_.filled() ? told_us_ : 0;  // else there are points that nothing is known of
+    if (spaces_.filled())
+      for (const Point& p : points) bound_us = std::min(bound_us, p.bound_us);
+    bound_us = std::min({std::max(bound_us, spaces_.shared_work_us(devices_)), told_us_, bound_of_others_us_});
+    if (!better && bound_us < told_bound_us_ + told_us_ / 100) return;
+    told_bound_us_ = std::max(told_bound_us_, bound_us);
+    settings_.progress(told_us_, told_bound_us_);
   }
 
   // Where any plan will do, those come first that take little to make, and fit in most cases.
@@ -540,6 +545,7 @@ class Search {
   static constexpr std::size_t kRunnersUp = 2;                          // that there are, if there is time
   static constexpr int kRunnersUpTried = 4;
   double told_us_ = kNever;  // of the best plan that was reported
+  double told_bound_us_ = 0;  // that was reported with it, or since
   double bound_of_others_us_ = kNever;  // of searches with another number of devices
   Found found_;
 };

@@ -344,6 +344,23 @@ TEST_CASE("the colour of differences tells the plan from the one that is compare
   CHECK(bands.contains(1));
 }
 
+TEST_CASE("parameters that are kept otherwise are a difference; without another plan there is none to tell") {
+  Session s({.workspace = "", .cluster = "dgx-h100x1"});
+  predicted(s, "gpt2_tiny", "devices 2 as data=2\ntrans * batch by data\n");
+  REQUIRE(s.apply({"colour", {{"by", "difference"}}}).ok());
+  const std::optional<viz::GraphModel> alone = viz::decode_graph(graph_model(s.state()));
+  REQUIRE(alone->category.size() == 1);
+  CHECK(alone->text(alone->category[0]) == "no other plan is kept or compared with");
+  REQUIRE(s.apply({"keep", {}}).ok());
+  REQUIRE(s.apply({"append", {{"statement", "use zero(3, *, data)"}}}).ok());
+  s.wait();
+  const std::optional<viz::GraphModel> m = viz::decode_graph(graph_model(s.state()));
+  REQUIRE(m->category.size() == 5);
+  CHECK(m->text(m->category[4]) == "parameters otherwise");
+  std::set<std::int16_t> bands(m->band.begin(), m->band.end());
+  CHECK(bands == std::set<std::int16_t>{0, 4});  // operators without parameters are the same
+}
+
 TEST_CASE("the lane of parameters holds all parameters, their fetches, their gradients and their update, once") {
   for (const auto& [model, plan] : plans) {
     INFO(model << "\n" << plan);

@@ -91,6 +91,26 @@ TEST_CASE_METHOD(Fixture, "a trial keeps the draft, is listed with its version, 
 }
 
 // Ranks that others start, with the environment that their launchers give.
+TEST_CASE_METHOD(Fixture, "a trial that is refused has neither figures nor the sign of the one before") {
+  open(kPipeline);
+  must("run");
+  s.wait();
+  const auto fact = [&](const char* id) {
+    const Panel p = *make_panel("trial", s.state());
+    const auto found = std::find_if(p.facts.begin(), p.facts.end(), [&](const Fact& f) { return f.id == id; });
+    return found == p.facts.end() ? std::optional<Cell>() : std::optional(found->cell);
+  };
+  CHECK(fact("outcome")->tone == Tone::good);
+  CHECK(fact("step_us"));
+  must("run procs=3");
+  s.wait();
+  CHECK(fact("outcome")->text == "the plan is for 2 devices, not 3");
+  CHECK(fact("outcome")->tone == Tone::bad);
+  CHECK_FALSE(fact("step_us"));
+  CHECK(panel("trial")["rows"].empty());
+  CHECK(panel("runs")["rows"].size() == 1);
+}
+
 TEST_CASE_METHOD(Fixture, "ranks of another launcher join the trial of a session at the address that it says") {
   open(kPipeline);
   CHECK_FALSE(run("run address=localhost").ok());  // nobody would ask for it

@@ -44,6 +44,44 @@ await test("two type into one plan at once, and both find all of it", [model], a
   await me.until("api/panels/script", (p) => p.text === `${mine}\n# on${plan}# last${theirs}!`);
 });
 
+await test("what is typed into a cell or a field stays there while others work", [model], async (person) => {
+  const [me, other] = [await person(), await person()];
+  await me.write(`${plan}trans transformer.h[*] recompute\n# last`);
+  await me.sees("verdict", "equivalent");
+  await me.run("keep");
+  await me.page.getByRole("tab", { name: "Constraints", exact: true }).click();
+  const row = me.page.locator('[data-panel="constraints"] .row[data-row]').filter({ hasText: "recompute" });
+  await row.locator("[data-cell]").filter({ hasText: "transformer" }).first().dblclick();
+  const cell = me.page.locator('[data-panel="constraints"] input.edit');
+  await cell.fill("transformer.h[0");
+  await other.run("select statement=1");
+  await other.run('append "# theirs"');
+  await me.until("api/panels/script", (p) => p.text.includes("# theirs"));
+  await me.sees("verdict", "equivalent");
+  assert.equal(await cell.inputValue(), "transformer.h[0");
+  await me.page.keyboard.press("Escape"); // leaves the cell, and drops nothing
+  await cell.waitFor({ state: "detached" });
+  assert.ok((await me.panel("script")).text.includes("# theirs"));
+  await row.locator("[data-cell]").filter({ hasText: "transformer" }).first().dblclick();
+  await cell.fill("transformer.h[0]");
+  await other.run('append "# more"');
+  await me.page.keyboard.press("Enter");
+  await me.until("api/panels/script", (p) => p.text.includes("trans transformer.h[0] recompute") && p.text.includes("# more"));
+
+  await me.page.getByRole("tab", { name: "Cluster", exact: true }).click();
+  const field = me.page.locator('[data-panel="cluster"] input[id$="device.memory_bytes"]');
+  const before = await field.inputValue();
+  await field.fill("4");
+  await other.run('append "# again"');
+  await me.until("api/panels/script", (p) => p.text.includes("# again"));
+  await me.sees("verdict", "equivalent");
+  assert.equal(await field.inputValue(), "4");
+  await me.page.keyboard.press("Escape");
+  assert.equal(await field.inputValue(), before);
+  await me.page.keyboard.press("Tab");
+  assert.ok(!(await me.panel("chips")).cluster.includes(":"), "nothing was taken");
+});
+
 await test("a text behind another tab is kept up", [model], async (person) => {
   const [me, other] = [await person(), await person()];
   await me.write(plan);

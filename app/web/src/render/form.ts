@@ -1,4 +1,5 @@
-// Fields that can be changed: a choice or a text each, with the reason where its value is not valid.
+// Fields that can be changed: a choice or a text each, with the reason where its value is not valid. What is being typed is
+// taken by Enter, or when the field is left; until then the field stays as it is, and Escape takes it back.
 import { h } from "../dom";
 import type { Field, Panel } from "../types";
 import type { Body } from "./body";
@@ -10,6 +11,7 @@ export function quoted(value: string): string {
 
 export class Form implements Body {
   readonly element = h("div", { class: "form" });
+  private waiting: Panel | null = null; // came while a text was being typed
 
   constructor(
     private readonly name: string,
@@ -21,9 +23,32 @@ export class Form implements Body {
   }
 
   show(panel: Panel): void {
-    const focused = this.element.contains(document.activeElement) ? document.activeElement?.id : "";
+    const active = this.element.contains(document.activeElement) ? document.activeElement : null;
+    if (active instanceof HTMLInputElement && active.value !== active.defaultValue) {
+      this.waiting = panel;
+      return;
+    }
+    this.waiting = null;
+    const marked = active instanceof HTMLInputElement ? [active.selectionStart, active.selectionEnd] : [];
     this.element.replaceChildren(...(panel.fields ?? []).map((f) => this.field(f)));
-    if (focused) document.getElementById(focused)?.focus();
+    const again = active ? document.getElementById(active.id) : null;
+    again?.focus();
+    const all = active instanceof HTMLInputElement && marked[0] === 0 && marked[1] === active.value.length;
+    if (again instanceof HTMLInputElement) all ? again.select() : again.setSelectionRange(marked[0] ?? 0, marked[1] ?? 0);
+  }
+
+  // Of a text that is typed no longer.
+  private showNewest(): void {
+    if (this.waiting) this.show(this.waiting);
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const input = event.target as HTMLInputElement;
+    if (event.key !== "Escape" || input.value === input.defaultValue) return;
+    input.value = input.defaultValue;
+    this.showNewest();
+    event.preventDefault();
+    event.stopPropagation();
   }
 
   private field(f: Field): HTMLElement {
@@ -46,6 +71,8 @@ export class Form implements Body {
           title: f.cell.tip,
           value: f.cell.text,
           onchange: (e: Event) => set((e.target as HTMLInputElement).value),
+          onkeydown: (e: KeyboardEvent) => this.onKey(e),
+          onblur: () => this.showNewest(),
         });
     return h(
       "div",

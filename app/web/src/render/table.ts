@@ -39,6 +39,8 @@ export class Table implements Body {
   private sessionSelected = "";
   private wrapped = false;
   private wanted = ""; // a row that is to be seen as soon as the table is
+  private editing = false; // a cell has a field in it: what comes meanwhile is shown when that is left
+  private waiting: Panel | null = null;
 
   constructor(
     title: string,
@@ -73,6 +75,10 @@ export class Table implements Body {
   }
 
   show(panel: Panel): void {
+    if (this.editing) {
+      this.waiting = panel;
+      return;
+    }
     this.panel = panel;
     this.grid.setAttribute("role", panel.kind === "tree" ? "treegrid" : "grid");
     this.columns = (panel.columns ?? [])
@@ -201,6 +207,7 @@ export class Table implements Body {
   }
 
   private draw(): void {
+    if (this.editing) return;
     const top = this.wrapped ? 0 : Math.max(0, Math.floor(this.grid.scrollTop / rowHeight) - 8);
     const count = this.wrapped ? this.rows.length : Math.ceil(this.grid.clientHeight / rowHeight) + 16;
     const seen = this.rows.slice(top, top + count);
@@ -283,7 +290,13 @@ export class Table implements Body {
   }
 
   private edit(cell: HTMLElement, c: Cell): void {
-    const leave = () => this.draw();
+    const leave = () => {
+      this.editing = false;
+      const newest = this.waiting;
+      this.waiting = null;
+      if (newest) this.show(newest);
+      else this.draw();
+    };
     const input = h("input", { class: "edit", value: c.text, "aria-label": "New value" });
     input.addEventListener("keydown", (e) => {
       e.stopPropagation();
@@ -292,6 +305,7 @@ export class Table implements Body {
     });
     input.addEventListener("blur", leave);
     cell.replaceChildren(input);
+    this.editing = true;
     input.focus();
     input.select();
   }
