@@ -61,14 +61,15 @@ await test("what is typed into a cell or a field stays there while others work",
   assert.equal(await cell.inputValue(), "transformer.h[0");
   await me.page.keyboard.press("Escape"); // leaves the cell, and drops nothing
   await cell.waitFor({ state: "detached" });
-  assert.ok((await me.panel("script")).text.includes("# theirs"));
+  await me.until("api/panels/script", (p) => p.text.includes("# theirs"));
   await row.locator("[data-cell]").filter({ hasText: "transformer" }).first().dblclick();
   await cell.fill("transformer.h[0]");
   await other.run('append "# more"');
   await me.page.keyboard.press("Enter");
   await me.until("api/panels/script", (p) => p.text.includes("trans transformer.h[0] recompute") && p.text.includes("# more"));
 
-  await me.page.getByRole("tab", { name: "Cluster", exact: true }).click();
+  await me.page.getByRole("menuitem", { name: "View", exact: true }).click();
+  await me.page.getByRole("menu", { name: "View" }).getByRole("menuitem", { name: /^Go to Cluster/ }).first().click();
   const field = me.page.locator('[data-panel="cluster"] input[id$="device.memory_bytes"]');
   const before = await field.inputValue();
   await field.fill("4");
@@ -79,7 +80,9 @@ await test("what is typed into a cell or a field stays there while others work",
   await me.page.keyboard.press("Escape");
   assert.equal(await field.inputValue(), before);
   await me.page.keyboard.press("Tab");
-  assert.ok(!(await me.panel("chips")).cluster.includes(":"), "nothing was taken");
+  await me.run("append \"# and nothing was taken\"");
+  await me.until("api/panels/script", (p) => p.text.includes("nothing was taken"));
+  await me.until("api/panels/chips", (c) => !c.cluster.includes(":"));
 });
 
 await test("a text behind another tab is kept up", [model], async (person) => {
