@@ -8,9 +8,10 @@ Result<Settled> settle(const Graph& graph, const plan::Plan& p, const Cluster& c
   Settled s;
   s.plan = p;
   s.status = CompletionStatus::complete;
-  const Result<Decided> decided = decide(graph, p, {}, &cache);
+  Result<Decided> decided = decide(graph, p, {}, &cache);
   if (!decided.ok()) return decided.diagnostics;
-  if (!decided->decisions.complete) {
+  const bool complete_as_it_is = decided->decisions.complete;
+  if (!complete_as_it_is) {
     Result<Completion> found = complete(graph, p, {}, cluster, settings, stop);
     if (!found.value || found.has_errors()) return found.diagnostics;
     s.status = found->status;
@@ -26,8 +27,10 @@ Result<Settled> settle(const Graph& graph, const plan::Plan& p, const Cluster& c
   SimulationOptions options;
   options.costs = settings.costs;
   options.alive = true;
-  Result<Evaluation> judged = evaluate(graph, s.plan, cluster, cache, options);
-  out.diagnostics = judged.diagnostics;
+  Result<Evaluation> judged = complete_as_it_is ? evaluate(s.plan, std::move(*decided.value), cluster, options)
+                                                : evaluate(graph, s.plan, cluster, cache, options);
+  if (complete_as_it_is) out.diagnostics = decided.diagnostics;
+  out.diagnostics.insert(out.diagnostics.end(), judged.diagnostics.begin(), judged.diagnostics.end());
   if (!judged.ok()) return out;
   s.judged = std::move(*judged.value);
   out.value = std::move(s);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "viz/canvas/base64.h"
 #include "viz/canvas/svg.h"
@@ -15,7 +17,7 @@ namespace planscope::viz {
 
 namespace {
 
-constexpr double caption_height = 28;
+constexpr double caption_height = 28, line_height = 18;
 constexpr double most_pixels = 40e6;
 
 struct Drawn {
@@ -23,11 +25,33 @@ struct Drawn {
   Size size;
 };
 
+// A caption names things with ` · ` between them: as many of them in a line as there is room for.
+std::vector<std::string> lines_of(const std::string& caption, Pixels room) {
+  const std::string between = " · ";
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= caption.size();) {
+    const std::size_t end = std::min(caption.find(between, begin), caption.size());
+    const std::string part = caption.substr(begin, end - begin);
+    if (!out.empty() && text_width(out.back() + between + part, TextStyle::strong).value <= room.value)
+      out.back() += between + part;
+    else
+      out.push_back(part);
+    begin = end == caption.size() ? end + 1 : end + between.size();
+  }
+  return out;
+}
+
 Drawn drawn(const Scene& scene, Size size, const std::string& caption, const Theme& theme) {
   Canvas canvas;
-  canvas.text({10, 19}, elided(caption, TextStyle::strong, Pixels{size.width - 20}), TextStyle::strong, theme.text);
-  scene.draw(canvas, {0, caption_height, size.width, size.height}, theme);
-  return {canvas.list(), {size.width, size.height + caption_height}};
+  const Pixels room{size.width - 20};
+  double y = 19;
+  for (const std::string& line : lines_of(caption, room)) {
+    canvas.text({10, y}, elided(line, TextStyle::strong, room), TextStyle::strong, theme.text);
+    y += line_height;
+  }
+  const double top = y - 19 + caption_height - line_height;
+  scene.draw(canvas, {0, top, size.width, size.height}, theme);
+  return {canvas.list(), {size.width, size.height + top}};
 }
 
 }  // namespace

@@ -67,3 +67,13 @@ TEST_CASE("a picture keeps the pixels that were wanted where they fit") {
 TEST_CASE("there is no picture where a file cannot hold as many pixels as can be read") {
   CHECK_FALSE(scene_png(Noise(10), {8000, 9000}, "noise", light_theme(), 0.1));
 }
+
+TEST_CASE("a caption has as many lines as it needs, and nothing of it is cut where it fits") {
+  const std::string caption = "llama_tiny · plan on dgx-h100x1 · step 4.55 ms · equivalent";
+  const std::string narrow = *scene_svg(Noise(40), {300, 100}, caption, light_theme());
+  for (const char* line : {">llama_tiny · plan on dgx-h100x1<", ">step 4.55 ms · equivalent<"}) {
+    INFO(narrow.substr(0, 1500));
+    CHECK(narrow.find(line) != std::string::npos);
+  }
+  CHECK(scene_svg(Noise(40), {900, 100}, caption, light_theme())->find(">" + caption + "<") != std::string::npos);
+}
