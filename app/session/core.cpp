@@ -421,7 +421,7 @@ void Core::reselect() {
 
 void Core::inspect() {
   const Document* d = document();
-  // Of a text with errors there is nothing: what is selected is looked at as the last one without was.
+  // A text with errors has no evaluation: the selection is inspected in the last text without errors.
   const bool possible = d && state.selected && d->valid && d->valid->sized && (d->current(d->valid) || !d->evaluating());
   if (!possible) {
     inspector->forget();

@@ -29,7 +29,7 @@ std::optional<PlanRow> kept_for(const std::string& where, const Workspace* w, co
   return row;
 }
 
-// The row of a document's model; nothing: the workspace does not have it yet.
+// The row of a document's model, if the workspace has one. It reads the whole file.
 std::optional<RowId> known_model(const Workspace* w, const Document& d) {
   const Result<std::string> digest = file_digest(d.model->model->path);
   if (!w || !digest.ok()) return std::nullopt;
@@ -38,10 +38,10 @@ std::optional<RowId> known_model(const Workspace* w, const Document& d) {
 }
 
 // A file, or a plan of the workspace.
-Result<Done> read_plan(const std::string& where, const Workspace* w, const std::optional<RowId>& model, Document& d, std::string& text) {
+Result<Done> read_plan(const std::string& where, const Workspace* w, Document& d, std::string& text) {
   std::error_code ec;
   if (!std::filesystem::exists(where, ec)) {
-    const std::optional<PlanRow> row = kept_for(where, w, model);
+    const std::optional<PlanRow> row = kept_for(where, w, known_model(w, d));
     if (!row) return open_plan(where, w).diagnostics;
     text = row->text;
     d.name = row->name;
@@ -225,7 +225,7 @@ Result<Done> open(Core& c, const Invocation& i) {
   d.name = "plan";
   std::string text;
   if (i.has("plan")) {
-    const Result<Done> read = read_plan(i.get("plan"), w, known_model(w, d), d, text);
+    const Result<Done> read = read_plan(i.get("plan"), w, d, text);
     if (!read.ok()) return c.failed(read.diagnostics);
   }
   if (const int known = open_already(c.state, d); known >= 0) {  // with what has been edited there
